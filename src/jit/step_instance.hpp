@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "jit/executor.hpp"
+
+namespace whet {
+
+/// A kernel bound to tensors, owning its workspace. One launch in flight at a time.
+/// After a barrier hang it refuses further launches until refresh().
+class StepInstance {
+ public:
+  /// `tensors` in the order of the plan's arguments; they must outlive the instance.
+  StepInstance(Executor& executor, const LoadedKernel& kernel, std::vector<void*> tensors);
+  ~StepInstance();
+  StepInstance(const StepInstance&) = delete;
+  StepInstance& operator=(const StepInstance&) = delete;
+
+  /// The arguments of the launch that starts with batch `first_batch` of a ring of `ring_length`.
+  StepLaunch arguments(std::uint32_t ring_length, std::uint32_t first_batch) const;
+  /// Enqueues one launch. Throws DeviceFault if the instance is hung.
+  void launch(std::uint32_t ring_length, std::uint32_t first_batch);
+  /// Waits, then reads the status word: nothing, or the place at which a block left a barrier.
+  std::optional<std::uint32_t> hang_place();
+  /// Zeroes the control words: after state was changed from outside, or after a hang.
+  void refresh();
+  /// Fills the workspace behind the control words, so that a read of stale bytes shows.
+  void poison(unsigned char value);
+
+  /// Polls of a barrier before a block gives up: about two seconds on an H200.
+  static constexpr std::uint32_t kDefaultSpinLimit = 1u << 23;
+  void set_spin_limit(std::uint32_t limit) { spin_limit_ = limit; }
+
+ private:
+  Executor& executor_;
+  const LoadedKernel& kernel_;
+  std::vector<void*> tensors_;
+  void* workspace_ = nullptr;
+  std::uint32_t spin_limit_ = kDefaultSpinLimit;
+};
+
+}  // namespace whet
