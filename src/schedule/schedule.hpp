@@ -1,0 +1,185 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "schedule/configuration.hpp"
+#include "schedule/device_limits.hpp"
+
+namespace whet {
+
+/// Where a buffer's bytes live.
+enum class Storage {
+  Argument,   ///< a tensor of the caller
+  Workspace,  ///< the arena in device memory, behind the control words
+  Shared,     ///< the arena at the start of a block's shared memory (one block owns everything)
+};
+
+/// Bytes that tasks read and write.
+struct Buffer {
+  std::string symbol;  ///< what emitted text calls it: "t0"
+  DType dtype = DType::F32;
+  std::int64_t num_elements = 0;
+  Storage storage = Storage::Workspace;
+  int argument = -1;              ///< Argument: position in the launch plan's arguments
+  std::int64_t offset_bytes = 0;  ///< in its arena
+  std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
+
+  bool operator==(const Buffer&) const = default;
+};
+
+/// Restricts a load to indices start + i * step, 0 <= i < count, of one dimension; zero elsewhere.
+struct Guard {
+  int dim = 0;
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+
+  bool operator==(const Guard&) const = default;
+};
+
+/// Element offset + sum of index[d] * strides[d] over a task's domain.
+struct Access {
+  int buffer = -1;
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> strides;
+  std::optional<Guard> guard;
+
+  bool operator==(const Access&) const = default;
+};
+
+/// A node of the pointwise DAG that a task evaluates at each index of its domain, in f32.
+struct ExprNode {
+  enum class Kind {
+    Load,         ///< an element through `access`
+    Constant,     ///< attributes.other
+    Accumulator,  ///< the raw f32 sum of a Gemm or Reduce
+    Apply,        ///< an op on operands; the result is rounded to `dtype`
+  };
+  Kind kind = Kind::Constant;
+  OpKind op = OpKind::Full;
+  OpAttributes attributes;
+  std::vector<int> operands;
+  Access access;
+  DType dtype = DType::F32;
+  ValueId value = -1;             ///< the Program value that this computes or loads
+  std::int64_t num_reduced = 1;   ///< Mean, MseLoss, MseLossBackward: the divisor
+
+  bool operator==(const ExprNode&) const = default;
+};
+
+/// Writes a node's value.
+struct Store {
+  int node = -1;
+  Access access;
+  ValueId value = -1;
+
+  bool operator==(const Store&) const = default;
+};
+
+/// One operand of a product: element (row, k) through `access`, whose strides are {row, k}.
+struct GemmOperand {
+  Access access;
+  ValueId value = -1;      ///< what the buffer holds
+  DType stored = DType::F32;
+
+  bool operator==(const GemmOperand&) const = default;
+};
+
+enum class Engine { Simt, Mma };
+
+/// How a product is tiled; on the CPU target only the tile's sizes count.
+struct GemmTiling {
+  Engine engine = Engine::Simt;
+  std::int64_t tile_m = 16;
+  std::int64_t tile_n = 16;
+  std::int64_t tile_k = 32;
+  int stages = 2;
+  int split_k = 1;  ///< warp groups of a block that share a tile's K
+  int skew = 8;     ///< elements of padding of a shared-memory row
+
+  bool operator==(const GemmTiling&) const = default;
+};
+
+/// acc[m, n] = sum over k of a[m, k] b[k, n], operands rounded to `dtype`, sums in f32.
+struct GemmTask {
+  std::int64_t k = 0;
+  DType dtype = DType::F32;
+  GemmOperand a;  ///< strides {m, k}
+  GemmOperand b;  ///< strides {n, k}
+  GemmTiling tiling;
+
+  bool operator==(const GemmTask&) const = default;
+};
+
+/// acc[outer] = sum over the trailing `num_reduced_dims` of the domain of node `operand`.
+struct ReduceTask {
+  int num_reduced_dims = 0;
+  int operand = -1;
+  std::int64_t splits = 1;        ///< tiles that share one output; > 1 only with a partial store
+  std::int64_t outputs_per_tile = 1;  ///< 1: threads along the sum; 32: a lane an output
+
+  bool operator==(const ReduceTask&) const = default;
+};
+
+/// One tiled computation. The domain is [M, N] for a Gemm, the outer dims then the reduced ones for a
+/// Reduce, the index space for a Map. Stores of a Gemm or Reduce run over the outer domain.
+struct Task {
+  enum class Kind { Gemm, Map, Reduce };
+  Kind kind = Kind::Map;
+  std::string name;  ///< canonical: "mm1.fwd", "map3", "sum2"
+  std::vector<std::int64_t> domain;
+  std::vector<ExprNode> nodes;  ///< operands before users
+  std::vector<Store> stores;
+  std::optional<GemmTask> gemm;
+  std::optional<ReduceTask> reduce;
+  std::int64_t tile_elements = 0;  ///< Map: elements a tile
+  std::int64_t num_tiles = 0;
+  bool is_commit = false;          ///< copies staged state to the caller's tensor
+
+  bool operator==(const Task&) const = default;
+};
+
+/// What orders the phase behind it after the one before it.
+enum class Edge { None, Block, Grid };
+
+/// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to blocks.
+struct Phase {
+  std::vector<Task> tasks;
+  Edge edge_before = Edge::None;  ///< from the previous phase of the same step
+
+  bool operator==(const Phase&) const = default;
+};
+
+enum class Partition { Block, Grid };
+
+/// Resolved decisions: what is computed where, in which order, and what orders it.
+struct Schedule {
+  Configuration configuration;
+  Target target = Target::Cpu;
+  Partition partition = Partition::Grid;
+  int blocks = 1;
+  int threads = 1;
+  int blocks_per_sm = 1;
+  int steps_per_launch = 1;
+  std::vector<Buffer> buffers;
+  std::vector<Phase> phases;
+  Edge step_edge = Edge::Grid;      ///< between the steps of one launch
+  std::int64_t arena_bytes = 0;     ///< workspace behind the control words
+  std::int64_t shared_arena_bytes = 0;
+  std::int64_t scratch_bytes = 0;   ///< staging of the widest task; shared memory on a GPU
+  int num_staged_commits = 0;
+
+  bool operator==(const Schedule&) const = default;
+};
+
+/// Phases, tasks, tiles, buffers and edges as text for `whet show --schedule` and golden tests.
+std::string to_text(const Schedule& schedule);
+
+/// Bytes of staging that a task needs in shared memory (GPU) or scratch (CPU).
+std::int64_t scratch_bytes(const Task& task, int threads, Target target);
+
+}  // namespace whet
