@@ -1,9 +1,8 @@
 // The interface between a kernel compiled for the host and the machine that runs it on fibers
 // (src/jit/emulation_machine.hpp): plain C, so that the two may be built apart. Emitted text holds
 // this file behind types.hpp; it includes nothing.
-
-/// Counts changes of this file: the machine refuses a kernel that was built with another.
-inline constexpr int kEmulationVersion = 1;
+#ifndef WHET_EMULATION_HOOKS
+#define WHET_EMULATION_HOOKS
 
 /// Words that a lane shows to its warp in one collective: the fragments of an mma are six.
 inline constexpr int kEmulationExchangeWords = 8;
@@ -22,7 +21,6 @@ enum EmulatedScope { kEmulatedWarp, kEmulatedBlock };
 /// that waits, for messages, and those who meet must give the same. A call may run other threads
 /// before it returns, and does not return when the launch has failed.
 struct EmulationHooks {
-  int version;                    ///< kEmulationVersion
   const EmulatedThread* current;  ///< rewritten by the machine when it changes threads
   void* machine;
 
@@ -44,9 +42,11 @@ struct EmulationHooks {
   void (*async_wait)(void* machine, int num_pending_groups);
 
   /// Called before an access that the compiler instrumented, and by helpers that access memory.
-  void (*access)(void* machine, const void* address, int bytes, int is_write);
+  void (*access)(void* machine, const void* address, int bytes, int alignment, int is_write);
 };
 
 /// What the shared object of a kernel `whet_step` exports as `whet_step_emulated`: it stores
 /// `hooks` (begin_emulation) and runs one thread of the kernel.
 using EmulatedEntry = void (*)(const EmulationHooks* hooks, const void* arguments);
+
+#endif
