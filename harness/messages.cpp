@@ -1,0 +1,458 @@
+#include "harness/messages.hpp"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace whet {
+namespace {
+
+// How a value of each type stands in a body: put() gives its JSON, get() reads it back and throws
+// nlohmann's or whet's exception, which decode() describes.
+
+template <typename T>
+struct Codec;
+
+template <typename T>
+  requires std::is_arithmetic_v<T>
+struct Codec<T> {
+  static Json put(T value) { return value; }
+  static T get(const Json& json) { return json.get<T>(); }
+};
+
+/// An error norm may be infinite or no number, which JSON cannot say.
+template <>
+struct Codec<double> {
+  static Json put(double value) {
+    if (std::isnan(value)) {
+      return "nan";
+    }
+    return std::isinf(value) ? Json(value > 0 ? "inf" : "-inf") : Json(value);
+  }
+  static double get(const Json& json) {
+    if (!json.is_string()) {
+      return json.get<double>();
+    }
+    const std::string text = json.get<std::string>();
+    if (text == "nan") {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (text != "inf" && text != "-inf") {
+      throw UserError(fmt::format("expected a number, found \"{}\"", text));
+    }
+    const double infinity = std::numeric_limits<double>::infinity();
+    return text == "inf" ? infinity : -infinity;
+  }
+};
+
+template <>
+struct Codec<std::string> {
+  static Json put(const std::string& value) { return value; }
+  static std::string get(const Json& json) { return json.get<std::string>(); }
+};
+
+template <>
+struct Codec<std::filesystem::path> {
+  static Json put(const std::filesystem::path& value) { return value.string(); }
+  static std::filesystem::path get(const Json& json) { return json.get<std::string>(); }
+};
+
+template <>
+struct Codec<std::chrono::milliseconds> {
+  static Json put(std::chrono::milliseconds value) { return value.count(); }
+  static std::chrono::milliseconds get(const Json& json) {
+    return std::chrono::milliseconds(json.get<std::int64_t>());
+  }
+};
+
+template <>
+struct Codec<Status> {
+  static Json put(Status value) { return std::string(status_name(value)); }
+  static Status get(const Json& json) {
+    const std::string name = json.get<std::string>();
+    const std::optional<Status> status = parse_status(name);
+    if (!status) {
+      throw UserError(fmt::format("expected a status, found \"{}\"", name));
+    }
+    return *status;
+  }
+};
+
+template <>
+struct Codec<Target> {
+  static Json put(Target value) { return target_name(value); }
+  static Target get(const Json& json) { return parse_target(json.get<std::string>()); }
+};
+
+template <>
+struct Codec<LaunchPlan> {
+  static Json put(const LaunchPlan& value) { return to_json(value); }
+  static LaunchPlan get(const Json& json) { return launch_plan_from_json(json); }
+};
+
+template <>
+struct Codec<Configuration> {
+  static Json put(const Configuration& value) { return to_text(value); }
+  static Configuration get(const Json& json) {
+    return parse_configuration(json.get<std::string>());
+  }
+};
+
+template <typename T>
+struct Codec<std::vector<T>> {
+  static Json put(const std::vector<T>& values) {
+    Json json = Json::array();
+    for (const T& value : values) {
+      json.push_back(Codec<T>::put(value));
+    }
+    return json;
+  }
+  static std::vector<T> get(const Json& json) {
+    std::vector<T> values;
+    for (const Json& value : json) {
+      values.push_back(Codec<T>::get(value));
+    }
+    return values;
+  }
+};
+
+template <typename T>
+struct Codec<std::optional<T>> {
+  static Json put(const std::optional<T>& value) {
+    return value ? Codec<T>::put(*value) : Json(nullptr);
+  }
+  static std::optional<T> get(const Json& json) {
+    return json.is_null() ? std::nullopt : std::optional<T>(Codec<T>::get(json));
+  }
+};
+
+template <>
+struct Codec<DimOverrides> {
+  static Json put(const DimOverrides& dims) {
+    Json json = Json::object();
+    for (const auto& [name, size] : dims) {
+      json[name] = size;
+    }
+    return json;
+  }
+  static DimOverrides get(const Json& json) {
+    DimOverrides dims;
+    for (const auto& [name, size] : json.items()) {
+      dims[name] = size.get<std::int64_t>();
+    }
+    return dims;
+  }
+};
+
+/// Writes the fields of a struct into an object.
+struct Writer {
+  Json json = Json::object();
+
+  template <typename T>
+  void operator()(const char* name, const T& value) {
+    json[name] = Codec<T>::put(value);
+  }
+};
+
+/// Reads them back, naming the field that does not fit.
+struct Reader {
+  const Json& json;
+
+  template <typename T>
+  void operator()(const char* name, T& value) const {
+    if (!json.is_object() || !json.contains(name)) {
+      throw UserError(fmt::format("field '{}' is missing", name));
+    }
+    try {
+      value = Codec<T>::get(json.at(name));
+    } catch (const Json::exception& error) {
+      throw UserError(fmt::format("field '{}': {}", name, error.what()));
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("field '{}': {}", name, error.what()));
+    }
+  }
+};
+
+// fields(io, x) names each field of x once, for writing and for reading. `X` is const when written.
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, WorkloadSource>
+void fields(Io& io, X& x) {
+  io("text", x.text);
+  io("name", x.name);
+  io("dims", x.dims);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, DeviceLimits>
+void fields(Io& io, X& x) {
+  io("name", x.name);
+  io("target", x.target);
+  io("arch", x.arch);
+  io("feature_level", x.feature_level);
+  io("num_sms", x.num_sms);
+  io("max_threads_per_block", x.max_threads_per_block);
+  io("max_threads_per_sm", x.max_threads_per_sm);
+  io("max_registers_per_sm", x.max_registers_per_sm);
+  io("max_shared_bytes_per_block", x.max_shared_bytes_per_block);
+  io("max_shared_bytes_per_sm", x.max_shared_bytes_per_sm);
+  io("memory_bytes", x.memory_bytes);
+  io("vector_bytes", x.vector_bytes);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, CompileOptions>
+void fields(Io& io, X& x) {
+  io("cache_folder", x.cache_folder);
+  io("host_compiler", x.host_compiler);
+  io("nvrtc_library", x.nvrtc_library);
+  io("timeout_ms", x.timeout);
+  io("native", x.native);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, Resources>
+void fields(Io& io, X& x) {
+  io("registers", x.registers);
+  io("spill_store_bytes", x.spill_store_bytes);
+  io("spill_load_bytes", x.spill_load_bytes);
+  io("static_shared_bytes", x.static_shared_bytes);
+  io("dynamic_shared_bytes", x.dynamic_shared_bytes);
+  io("code_bytes", x.code_bytes);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, SteadyRule>
+void fields(Io& io, X& x) {
+  io("window", x.window);
+  io("time_tolerance", x.time_tolerance);
+  io("clock_tolerance", x.clock_tolerance);
+  io("min_total_ns", x.min_total_ns);
+  io("max_total_ns", x.max_total_ns);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, BlockPlan>
+void fields(Io& io, X& x) {
+  io("num_samples", x.num_samples);
+  io("min_sample_ns", x.min_sample_ns);
+  io("max_block_ns", x.max_block_ns);
+  io("steady", x.steady);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, Sample>
+void fields(Io& io, X& x) {
+  io("time_ns", x.time_ns);
+  io("clock_mhz", x.clock_mhz);
+  io("temperature_c", x.temperature_c);
+  io("throttled", x.throttled);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, TensorError>
+void fields(Io& io, X& x) {
+  io("tensor", x.tensor);
+  io("when", x.when);
+  io("error", x.error);
+  io("limit", x.limit);
+  io("seed", x.seed);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, MeasuredBlock>
+void fields(Io& io, X& x) {
+  io("id", x.id);
+  io("num_steps", x.num_steps);
+  io("num_dropped", x.num_dropped);
+  io("steady", x.steady);
+  io("samples", x.samples);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, Outcome>
+void fields(Io& io, X& x) {
+  io("status", x.status);
+  io("detail", x.detail);
+  io("must_restart", x.must_restart);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, CompileRequest>
+void fields(Io& io, X& x) {
+  io("workload", x.workload);
+  io("limits", x.limits);
+  io("configuration", x.configuration);
+  io("options", x.options);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, CompileResponse>
+void fields(Io& io, X& x) {
+  io("status", x.status);
+  io("detail", x.detail);
+  io("artifact", x.artifact);
+  io("plan", x.plan);
+  io("source_sha256", x.source_sha256);
+  io("resources", x.resources);
+  io("compile_s", x.compile_s);
+  io("cache_hit", x.cache_hit);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, OpenRequest>
+void fields(Io& io, X& x) {
+  io("target", x.target);
+  io("device", x.device);
+  io("num_threads", x.num_threads);
+  io("workload", x.workload);
+  io("tolerances", x.tolerances);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, DescribeRequest>
+void fields(Io&, X&) {}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, DescribeResponse>
+void fields(Io& io, X& x) {
+  io("device", x.device);
+  io("loaded", x.loaded);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, LoadRequest>
+void fields(Io& io, X& x) {
+  io("id", x.id);
+  io("artifact", x.artifact);
+  io("plan", x.plan);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, UnloadRequest>
+void fields(Io& io, X& x) {
+  io("id", x.id);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, ValidateRequest>
+void fields(Io& io, X& x) {
+  io("id", x.id);
+  io("bundles", x.bundles);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, ValidateResponse>
+void fields(Io& io, X& x) {
+  io("outcome", x.outcome);
+  io("deterministic", x.deterministic);
+  io("worst", x.worst);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, MeasureRequest>
+void fields(Io& io, X& x) {
+  io("order", x.order);
+  io("bundle", x.bundle);
+  io("num_steps", x.num_steps);
+  io("plan", x.plan);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, MeasureResponse>
+void fields(Io& io, X& x) {
+  io("outcome", x.outcome);
+  io("fault_id", x.fault_id);
+  io("blocks", x.blocks);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, PeerTimeRequest>
+void fields(Io& io, X& x) {
+  io("num_steps", x.num_steps);
+  io("plan", x.plan);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, PeerTimeResponse>
+void fields(Io& io, X& x) {
+  io("block", x.block);
+}
+
+template <typename Io, typename X>
+  requires std::is_same_v<std::remove_const_t<X>, ErrorResponse>
+void fields(Io& io, X& x) {
+  io("exit_code", x.exit_code);
+  io("text", x.text);
+}
+
+/// Structs with fields.
+template <typename T>
+  requires requires(Writer& writer, const T& value) { fields(writer, value); }
+struct Codec<T> {
+  static Json put(const T& value) {
+    Writer writer;
+    fields(writer, value);
+    return writer.json;
+  }
+  static T get(const Json& json) {
+    T value;
+    Reader reader{json};
+    fields(reader, value);
+    return value;
+  }
+};
+
+}  // namespace
+
+void raise(const ErrorResponse& error) {
+  switch (error.exit_code) {
+    case 2:
+      throw UserError(error.text);
+    case 3:
+      throw EnvironmentError(error.text);
+    default:
+      throw InternalError(error.text);
+  }
+}
+
+template <typename T>
+Message encode(const T& value) {
+  return {.kind = std::string(T::kKind), .body = Codec<T>::put(value)};
+}
+
+template <typename T>
+T decode(const Message& message) {
+  if (message.kind != T::kKind) {
+    throw EnvironmentError(
+        fmt::format("expected a '{}' message, found '{}'", T::kKind, message.kind)
+    );
+  }
+  try {
+    return Codec<T>::get(message.body);
+  } catch (const UserError& error) {
+    throw EnvironmentError(fmt::format("message '{}': {}", message.kind, error.what()));
+  }
+}
+
+#define WHET_INSTANTIATE_CODEC(T)           \
+  template Message encode<T>(const T& value); \
+  template T decode<T>(const Message& message);
+WHET_INSTANTIATE_CODEC(CompileRequest)
+WHET_INSTANTIATE_CODEC(CompileResponse)
+WHET_INSTANTIATE_CODEC(OpenRequest)
+WHET_INSTANTIATE_CODEC(DescribeRequest)
+WHET_INSTANTIATE_CODEC(DescribeResponse)
+WHET_INSTANTIATE_CODEC(LoadRequest)
+WHET_INSTANTIATE_CODEC(UnloadRequest)
+WHET_INSTANTIATE_CODEC(Outcome)
+WHET_INSTANTIATE_CODEC(ValidateRequest)
+WHET_INSTANTIATE_CODEC(ValidateResponse)
+WHET_INSTANTIATE_CODEC(MeasureRequest)
+WHET_INSTANTIATE_CODEC(MeasureResponse)
+WHET_INSTANTIATE_CODEC(PeerTimeRequest)
+WHET_INSTANTIATE_CODEC(PeerTimeResponse)
+WHET_INSTANTIATE_CODEC(ErrorResponse)
+#undef WHET_INSTANTIATE_CODEC
+
+}  // namespace whet
