@@ -14,7 +14,7 @@ template <typename T>
 struct Codec;
 
 template <typename T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 struct Codec<T> {
   static Json put(T value) { return value; }
   static T get(const Json& json) { return json.get<T>(); }
@@ -173,18 +173,19 @@ struct Reader {
   }
 };
 
+template <typename X, typename T>
+concept Is = std::is_same_v<std::remove_const_t<X>, T>;
+
 // fields(io, x) names each field of x once, for writing and for reading. `X` is const when written.
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, WorkloadSource>
+template <typename Io, Is<WorkloadSource> X>
 void fields(Io& io, X& x) {
   io("text", x.text);
   io("name", x.name);
   io("dims", x.dims);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, DeviceLimits>
+template <typename Io, Is<DeviceLimits> X>
 void fields(Io& io, X& x) {
   io("name", x.name);
   io("target", x.target);
@@ -200,8 +201,7 @@ void fields(Io& io, X& x) {
   io("vector_bytes", x.vector_bytes);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, CompileOptions>
+template <typename Io, Is<CompileOptions> X>
 void fields(Io& io, X& x) {
   io("cache_folder", x.cache_folder);
   io("host_compiler", x.host_compiler);
@@ -210,8 +210,7 @@ void fields(Io& io, X& x) {
   io("native", x.native);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, Resources>
+template <typename Io, Is<Resources> X>
 void fields(Io& io, X& x) {
   io("registers", x.registers);
   io("spill_store_bytes", x.spill_store_bytes);
@@ -221,8 +220,7 @@ void fields(Io& io, X& x) {
   io("code_bytes", x.code_bytes);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, SteadyRule>
+template <typename Io, Is<SteadyRule> X>
 void fields(Io& io, X& x) {
   io("window", x.window);
   io("time_tolerance", x.time_tolerance);
@@ -231,8 +229,7 @@ void fields(Io& io, X& x) {
   io("max_total_ns", x.max_total_ns);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, BlockPlan>
+template <typename Io, Is<BlockPlan> X>
 void fields(Io& io, X& x) {
   io("num_samples", x.num_samples);
   io("min_sample_ns", x.min_sample_ns);
@@ -240,8 +237,7 @@ void fields(Io& io, X& x) {
   io("steady", x.steady);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, Sample>
+template <typename Io, Is<Sample> X>
 void fields(Io& io, X& x) {
   io("time_ns", x.time_ns);
   io("clock_mhz", x.clock_mhz);
@@ -249,8 +245,7 @@ void fields(Io& io, X& x) {
   io("throttled", x.throttled);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, TensorError>
+template <typename Io, Is<TensorError> X>
 void fields(Io& io, X& x) {
   io("tensor", x.tensor);
   io("when", x.when);
@@ -259,8 +254,7 @@ void fields(Io& io, X& x) {
   io("seed", x.seed);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, MeasuredBlock>
+template <typename Io, Is<MeasuredBlock> X>
 void fields(Io& io, X& x) {
   io("id", x.id);
   io("num_steps", x.num_steps);
@@ -269,16 +263,14 @@ void fields(Io& io, X& x) {
   io("samples", x.samples);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, Outcome>
+template <typename Io, Is<Outcome> X>
 void fields(Io& io, X& x) {
   io("status", x.status);
   io("detail", x.detail);
   io("must_restart", x.must_restart);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, CompileRequest>
+template <typename Io, Is<CompileRequest> X>
 void fields(Io& io, X& x) {
   io("workload", x.workload);
   io("limits", x.limits);
@@ -286,8 +278,7 @@ void fields(Io& io, X& x) {
   io("options", x.options);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, CompileResponse>
+template <typename Io, Is<CompileResponse> X>
 void fields(Io& io, X& x) {
   io("status", x.status);
   io("detail", x.detail);
@@ -299,8 +290,7 @@ void fields(Io& io, X& x) {
   io("cache_hit", x.cache_hit);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, OpenRequest>
+template <typename Io, Is<OpenRequest> X>
 void fields(Io& io, X& x) {
   io("target", x.target);
   io("device", x.device);
@@ -309,48 +299,41 @@ void fields(Io& io, X& x) {
   io("tolerances", x.tolerances);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, DescribeRequest>
+template <typename Io, Is<DescribeRequest> X>
 void fields(Io&, X&) {}
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, DescribeResponse>
+template <typename Io, Is<DescribeResponse> X>
 void fields(Io& io, X& x) {
   io("device", x.device);
   io("loaded", x.loaded);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, LoadRequest>
+template <typename Io, Is<LoadRequest> X>
 void fields(Io& io, X& x) {
   io("id", x.id);
   io("artifact", x.artifact);
   io("plan", x.plan);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, UnloadRequest>
+template <typename Io, Is<UnloadRequest> X>
 void fields(Io& io, X& x) {
   io("id", x.id);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, ValidateRequest>
+template <typename Io, Is<ValidateRequest> X>
 void fields(Io& io, X& x) {
   io("id", x.id);
   io("bundles", x.bundles);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, ValidateResponse>
+template <typename Io, Is<ValidateResponse> X>
 void fields(Io& io, X& x) {
   io("outcome", x.outcome);
   io("deterministic", x.deterministic);
   io("worst", x.worst);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, MeasureRequest>
+template <typename Io, Is<MeasureRequest> X>
 void fields(Io& io, X& x) {
   io("order", x.order);
   io("bundle", x.bundle);
@@ -358,29 +341,25 @@ void fields(Io& io, X& x) {
   io("plan", x.plan);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, MeasureResponse>
+template <typename Io, Is<MeasureResponse> X>
 void fields(Io& io, X& x) {
   io("outcome", x.outcome);
   io("fault_id", x.fault_id);
   io("blocks", x.blocks);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, PeerTimeRequest>
+template <typename Io, Is<PeerTimeRequest> X>
 void fields(Io& io, X& x) {
   io("num_steps", x.num_steps);
   io("plan", x.plan);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, PeerTimeResponse>
+template <typename Io, Is<PeerTimeResponse> X>
 void fields(Io& io, X& x) {
   io("block", x.block);
 }
 
-template <typename Io, typename X>
-  requires std::is_same_v<std::remove_const_t<X>, ErrorResponse>
+template <typename Io, Is<ErrorResponse> X>
 void fields(Io& io, X& x) {
   io("exit_code", x.exit_code);
   io("text", x.text);
@@ -388,7 +367,7 @@ void fields(Io& io, X& x) {
 
 /// Structs with fields.
 template <typename T>
-  requires requires(Writer& writer, const T& value) { fields(writer, value); }
+requires requires(Writer& writer, const T& value) { fields(writer, value); }
 struct Codec<T> {
   static Json put(const T& value) {
     Writer writer;
@@ -435,24 +414,35 @@ T decode(const Message& message) {
   }
 }
 
-#define WHET_INSTANTIATE_CODEC(T)           \
-  template Message encode<T>(const T& value); \
-  template T decode<T>(const Message& message);
-WHET_INSTANTIATE_CODEC(CompileRequest)
-WHET_INSTANTIATE_CODEC(CompileResponse)
-WHET_INSTANTIATE_CODEC(OpenRequest)
-WHET_INSTANTIATE_CODEC(DescribeRequest)
-WHET_INSTANTIATE_CODEC(DescribeResponse)
-WHET_INSTANTIATE_CODEC(LoadRequest)
-WHET_INSTANTIATE_CODEC(UnloadRequest)
-WHET_INSTANTIATE_CODEC(Outcome)
-WHET_INSTANTIATE_CODEC(ValidateRequest)
-WHET_INSTANTIATE_CODEC(ValidateResponse)
-WHET_INSTANTIATE_CODEC(MeasureRequest)
-WHET_INSTANTIATE_CODEC(MeasureResponse)
-WHET_INSTANTIATE_CODEC(PeerTimeRequest)
-WHET_INSTANTIATE_CODEC(PeerTimeResponse)
-WHET_INSTANTIATE_CODEC(ErrorResponse)
-#undef WHET_INSTANTIATE_CODEC
+template Message encode(const CompileRequest&);
+template Message encode(const CompileResponse&);
+template Message encode(const OpenRequest&);
+template Message encode(const DescribeRequest&);
+template Message encode(const DescribeResponse&);
+template Message encode(const LoadRequest&);
+template Message encode(const UnloadRequest&);
+template Message encode(const Outcome&);
+template Message encode(const ValidateRequest&);
+template Message encode(const ValidateResponse&);
+template Message encode(const MeasureRequest&);
+template Message encode(const MeasureResponse&);
+template Message encode(const PeerTimeRequest&);
+template Message encode(const PeerTimeResponse&);
+template Message encode(const ErrorResponse&);
+template CompileRequest decode(const Message&);
+template CompileResponse decode(const Message&);
+template OpenRequest decode(const Message&);
+template DescribeRequest decode(const Message&);
+template DescribeResponse decode(const Message&);
+template LoadRequest decode(const Message&);
+template UnloadRequest decode(const Message&);
+template Outcome decode(const Message&);
+template ValidateRequest decode(const Message&);
+template ValidateResponse decode(const Message&);
+template MeasureRequest decode(const Message&);
+template MeasureResponse decode(const Message&);
+template PeerTimeRequest decode(const Message&);
+template PeerTimeResponse decode(const Message&);
+template ErrorResponse decode(const Message&);
 
 }  // namespace whet

@@ -133,7 +133,7 @@ struct MeasureRequest {
   static constexpr std::string_view kKind = "measure";
   std::vector<std::int64_t> order;  ///< one id a block
   std::filesystem::path bundle;
-  int num_steps = 20;               ///< steps of the replayed sequence
+  int num_steps = 20;  ///< steps of the replayed sequence
   BlockPlan plan;
 
   bool operator==(const MeasureRequest&) const = default;

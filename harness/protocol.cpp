@@ -42,8 +42,7 @@ FrameFailure oversized(std::uint32_t length, const std::array<unsigned char, kLe
           kMaxFrameBytes,
           length,
           printable(text)
-      )
-  };
+      )};
 }
 
 /// Reads a frame through `read(out, size)`, which gives the number of bytes read before the stream
@@ -61,8 +60,7 @@ FrameOutcome read_frame_with(const Read& read) {
   }
   if (num_head < prefix.size()) {
     return FrameFailure{
-        FrameFault::Torn, fmt::format("the stream ended after {} of 4 length bytes", num_head)
-    };
+        FrameFault::Torn, fmt::format("the stream ended after {} of 4 length bytes", num_head)};
   }
   const std::uint32_t length = decode_length(prefix);
   if (length > kMaxFrameBytes) {
@@ -75,8 +73,7 @@ FrameOutcome read_frame_with(const Read& read) {
   }
   if (std::get<std::size_t>(body) < payload.size()) {
     return FrameFailure{
-        FrameFault::Torn, fmt::format("the stream ended inside a frame of {} bytes", length)
-    };
+        FrameFault::Torn, fmt::format("the stream ended inside a frame of {} bytes", length)};
   }
   return decode_payload(payload);
 }
@@ -111,14 +108,12 @@ FrameOutcome decode_payload(std::string_view payload) {
               "expected protocol version {}, found {}: the programs are of different builds",
               kProtocolVersion,
               version
-          )
-      };
+          )};
     }
     return Message{.kind = frame.at("kind").as_string(), .body = frame.at("body").value()};
   } catch (const UserError& error) {
     return FrameFailure{
-        FrameFault::Garbage, fmt::format("{} (found \"{}\")", error.what(), printable(payload))
-    };
+        FrameFault::Garbage, fmt::format("{} (found \"{}\")", error.what(), printable(payload))};
   }
 }
 
@@ -127,8 +122,7 @@ FrameOutcome read_frame(int fd) {
       [fd](void* out, std::size_t size) -> std::variant<std::size_t, FrameFailure> {
         std::size_t num_read = 0;
         while (num_read < size) {
-          const ssize_t count =
-              ::read(fd, static_cast<char*>(out) + num_read, size - num_read);
+          const ssize_t count = ::read(fd, static_cast<char*>(out) + num_read, size - num_read);
           if (count < 0 && errno == EINTR) {
             continue;
           }
@@ -171,7 +165,8 @@ FrameOutcome read_frame(Subprocess& child, Subprocess::Deadline deadline) {
           return FrameFailure{FrameFault::TimedOut, "no answer within the deadline"};
         }
         if (io == Subprocess::Io::Closed) {
-          // How many bytes came is not known here: an end before the length counts as between frames.
+          // How many bytes came is not known here: an end before the length counts as between
+          // frames.
           return is_inside_frame ? std::variant<std::size_t, FrameFailure>(std::size_t{0})
                                  : FrameFailure{FrameFault::Closed, "the stream ended"};
         }

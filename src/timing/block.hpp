@@ -10,8 +10,8 @@ namespace whet {
 /// How one block of samples is taken.
 struct BlockPlan {
   int num_samples = 20;
-  /// A sample repeats the sequence until it is at least this long: 0 on a GPU, whose events time one
-  /// repetition, 1e6 on a CPU.
+  /// A sample repeats the sequence until it is at least this long: 0 on a GPU, whose events time
+  /// one repetition, 1e6 on a CPU.
   double min_sample_ns = 0.0;
   /// A block stops early, but not before its third sample, once it took this long.
   double max_block_ns = 2e9;

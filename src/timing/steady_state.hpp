@@ -17,11 +17,11 @@ struct TimedSample {
 
 /// When warm-up may end.
 struct SteadyRule {
-  int window = 5;                  ///< samples a window; two windows are compared
-  double time_tolerance = 0.02;    ///< relative difference of the windows' medians
-  double clock_tolerance = 0.01;   ///< relative spread of the clock over both windows
-  double min_total_ns = 2e6;       ///< caches and predictors see at least this much work
-  double max_total_ns = 1e9;       ///< then sampling starts anyhow, and is marked not steady
+  int window = 5;                 ///< samples a window; two windows are compared
+  double time_tolerance = 0.02;   ///< relative difference of the windows' medians
+  double clock_tolerance = 0.01;  ///< relative spread of the clock over both windows
+  double min_total_ns = 2e6;      ///< caches and predictors see at least this much work
+  double max_total_ns = 1e9;      ///< then sampling starts anyhow, and is marked not steady
 
   bool operator==(const SteadyRule&) const = default;
 };
