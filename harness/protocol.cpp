@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -76,6 +77,28 @@ FrameOutcome read_frame_with(const Read& read) {
         FrameFault::Torn, fmt::format("the stream ended inside a frame of {} bytes", length)};
   }
   return decode_payload(payload);
+}
+
+/// read_exactly in slices, between which `cancelled` is looked at. A slice that ends inside the length
+/// loses bytes only of a child that does not write a frame at once, as ours do.
+Subprocess::Io read_first(
+    Subprocess& child,
+    void* out,
+    std::size_t size,
+    Subprocess::Deadline deadline,
+    const std::atomic<bool>* cancelled
+) {
+  constexpr std::chrono::milliseconds kSlice{50};
+  while (cancelled != nullptr && !*cancelled) {
+    const Subprocess::Deadline slice_end =
+        std::min<Subprocess::Deadline>(std::chrono::steady_clock::now() + kSlice, deadline);
+    const Subprocess::Io io = child.read_exactly(out, size, slice_end);
+    if (io != Subprocess::Io::TimedOut || slice_end == deadline) {
+      return io;
+    }
+  }
+  return cancelled != nullptr ? Subprocess::Io::TimedOut
+                              : child.read_exactly(out, size, deadline);
 }
 
 }  // namespace
@@ -156,17 +179,20 @@ void write_frame(int fd, const Message& message) {
   }
 }
 
-FrameOutcome read_frame(Subprocess& child, Subprocess::Deadline deadline) {
+FrameOutcome read_frame(
+    Subprocess& child, Subprocess::Deadline deadline, const std::atomic<bool>* cancelled
+) {
   bool is_inside_frame = false;
   return read_frame_with(
       [&](void* out, std::size_t size) -> std::variant<std::size_t, FrameFailure> {
-        const Subprocess::Io io = child.read_exactly(out, size, deadline);
+        const Subprocess::Io io = is_inside_frame
+                                      ? child.read_exactly(out, size, deadline)
+                                      : read_first(child, out, size, deadline, cancelled);
         if (io == Subprocess::Io::TimedOut) {
           return FrameFailure{FrameFault::TimedOut, "no answer within the deadline"};
         }
         if (io == Subprocess::Io::Closed) {
-          // How many bytes came is not known here: an end before the length counts as between
-          // frames.
+          // How many bytes came is not known here: an end before the length counts as between frames.
           return is_inside_frame ? std::variant<std::size_t, FrameFailure>(std::size_t{0})
                                  : FrameFailure{FrameFault::Closed, "the stream ended"};
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,8 +53,13 @@ FrameOutcome read_frame(int fd);
 /// A child's side. Throws EnvironmentError when the parent is gone.
 void write_frame(int fd, const Message& message);
 
-/// The parent's side: reads one frame from a child's standard output.
-FrameOutcome read_frame(Subprocess& child, Subprocess::Deadline deadline);
+/// The parent's side: reads one frame from a child's standard output. Gives up as at the deadline
+/// once `cancelled`, when given, is set.
+FrameOutcome read_frame(
+    Subprocess& child,
+    Subprocess::Deadline deadline,
+    const std::atomic<bool>* cancelled = nullptr
+);
 /// The parent's side. Nothing when all bytes were taken.
 std::optional<FrameFailure> write_frame(
     Subprocess& child, const Message& message, Subprocess::Deadline deadline

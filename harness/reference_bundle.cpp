@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -18,6 +17,8 @@ namespace whet {
 namespace {
 
 constexpr const char* kSchema = "whet.bundle/1";
+/// What one bundle of this schema has.
+constexpr std::size_t kNumOrders = 2;
 
 /// Calls `visit(name, trajectory)` for each trajectory; a bundle of either constness.
 template <typename Bundle, typename Visit>
@@ -56,7 +57,7 @@ HostTensor vector_tensor(const std::vector<double>& values) {
 }
 
 /// An empty bundle with the dtypes, shapes and counts that this workload's has.
-ReferenceBundle outline(const Workload& workload, std::size_t num_orders) {
+ReferenceBundle outline(const Workload& workload) {
   const Program& step = workload.step;
   const auto like = [&](ValueId id) {
     return HostTensor{.dtype = step.value(id).dtype, .shape = step.value(id).shape, .bytes = {}};
@@ -78,7 +79,7 @@ ReferenceBundle outline(const Workload& workload, std::size_t num_orders) {
   for (const ValueId id : step.outputs) {
     snapshot.outputs.push_back(like(id));
   }
-  bundle.orders.resize(num_orders);
+  bundle.orders.resize(kNumOrders);
   for_each_trajectory(bundle, [&](const std::string& name, Trajectory& trajectory) {
     for (const int done : snapshot_steps(workload)) {
       snapshot.step = done;
@@ -192,8 +193,7 @@ std::string data_key(const Workload& workload) {
 }
 
 std::int64_t bundle_bytes(const Workload& workload) {
-  // Reference, native and two other orders; kMaxOrders of them would not change the magnitude.
-  ReferenceBundle bundle = outline(workload, 2);
+  ReferenceBundle bundle = outline(workload);
   std::int64_t total = 0;
   for_each_tensor(bundle, [&](const std::string& name, const HostTensor& tensor) {
     if (__builtin_add_overflow(total, dense_bytes(tensor.dtype, tensor.shape), &total)) {
@@ -232,6 +232,7 @@ void check_bundle_fits(std::int64_t bytes, const std::filesystem::path& path) {
 }
 
 void write_bundle(const ReferenceBundle& bundle, const std::filesystem::path& path) {
+  WHET_CHECK(bundle.orders.size() == kNumOrders, "{} orders", bundle.orders.size());
   std::vector<NamedTensor> tensors;
   std::int64_t bytes = 0;
   for_each_tensor(bundle, [&](const std::string& name, const HostTensor& tensor) {
@@ -255,7 +256,6 @@ void write_bundle(const ReferenceBundle& bundle, const std::filesystem::path& pa
       {"seed", std::to_string(bundle.seed)},
       {"libtorch_version", bundle.libtorch_version},
       {"flags", bundle.flags},
-      {"num_orders", std::to_string(bundle.orders.size())},
   };
   write_file_atomically(path, encode_safetensors(metadata, tensors));
 }
@@ -267,7 +267,7 @@ ReferenceBundle read_bundle(const std::filesystem::path& path, const Workload& w
   reader.require("workload_key", workload_key(workload.step));
   reader.require("data_key", data_key(workload));
 
-  ReferenceBundle bundle = outline(workload, reader.number("num_orders"));
+  ReferenceBundle bundle = outline(workload);
   bundle.workload_key = reader.metadata("workload_key");
   bundle.data_key = reader.metadata("data_key");
   bundle.seed = reader.number("seed");

@@ -1,0 +1,102 @@
+#include "schedule/resolve.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "schedule/constraints.hpp"
+#include "schedule/phases.hpp"
+#include "schedule/tasks.hpp"
+#include "schedule/tiling.hpp"
+
+namespace whet {
+namespace {
+
+FusionOptions fusion_options(const Configuration& configuration) {
+  return {
+      .pointwise = flag_knob(configuration, "fuse_pointwise"),
+      .epilogue = flag_knob(configuration, "fuse_epilogue"),
+      .update = flag_knob(configuration, "fuse_update"),
+      .inline_casts = flag_knob(configuration, "inline_casts")};
+}
+
+Schedule launch_shape(const Configuration& configuration, Target target) {
+  Schedule schedule{.configuration = configuration, .target = target};
+  schedule.partition =
+      knob(configuration, "", "partition") == "block" ? Partition::Block : Partition::Grid;
+  schedule.blocks = static_cast<int>(int_knob(configuration, "", "blocks"));
+  schedule.steps_per_launch = static_cast<int>(int_knob(configuration, "", "steps_per_launch"));
+  if (schedule.partition == Partition::Block) {
+    schedule.blocks = 1;
+  }
+  if (target != Target::Cpu) {
+    schedule.threads = static_cast<int>(int_knob(configuration, "", "threads"));
+    schedule.blocks_per_sm = static_cast<int>(int_knob(configuration, "", "blocks_per_sm"));
+  }
+  return schedule;
+}
+
+void place_edges(Schedule& schedule) {
+  const Edge edge = sufficient_edge(schedule);
+  for (std::size_t p = 1; p < schedule.phases.size(); ++p) {
+    schedule.phases[p].edge_before = edge;
+  }
+  schedule.step_edge = edge;
+}
+
+/// One block that owns everything keeps what passes between its phases in its shared memory, if that
+/// leaves room for staging.
+void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
+  for (const Phase& phase : schedule.phases) {
+    for (const Task& task : phase.tasks) {
+      schedule.scratch_bytes = std::max(
+          schedule.scratch_bytes, scratch_bytes(task, schedule.threads, schedule.target)
+      );
+    }
+  }
+  schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
+  const bool fits = schedule.arena_bytes + schedule.scratch_bytes <=
+                    limits.max_shared_bytes_per_block;
+  if (schedule.partition == Partition::Block && schedule.target != Target::Cpu && fits) {
+    schedule.shared_arena_bytes = std::exchange(schedule.arena_bytes, 0);
+    for (Buffer& buffer : schedule.buffers) {
+      if (buffer.storage == Storage::Workspace) {
+        buffer.storage = Storage::Shared;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::variant<Schedule, ConstraintViolation> resolve(
+    const Program& program, const Configuration& configuration, const DeviceLimits& limits
+) {
+  const SearchSpace space(program, limits);
+  const Configuration complete = space.complete(configuration);
+  if (const auto why = space.why_not_member(complete)) {
+    return ConstraintViolation{"membership", *why};
+  }
+  Schedule schedule = launch_shape(complete, limits.target);
+  TaskGraph graph = build_tasks(program, fusion_options(complete));
+  for (Task& task : graph.tasks) {
+    collapse_dimensions(task);
+  }
+  split_reductions(graph, schedule.blocks, schedule.threads, schedule.target);
+  order_tasks(program, graph);
+  if (auto violation =
+          choose_tiles(complete, limits, schedule.blocks, schedule.threads, graph.tasks)) {
+    return *violation;
+  }
+  schedule.num_staged_commits = graph.num_staged_commits;
+  schedule.phases = place_in_phases(graph);
+  schedule.buffers = std::move(graph.buffers);
+  place_edges(schedule);
+  place_buffers(schedule, limits);
+  if (auto violation = first_violation(schedule, limits)) {
+    return *violation;
+  }
+  return schedule;
+}
+
+}  // namespace whet

@@ -1,0 +1,53 @@
+#include <algorithm>
+
+#include "schedule/schedule.hpp"
+#include "schedule/tiling.hpp"
+
+namespace whet {
+namespace {
+
+std::int64_t operand_bytes(
+    std::int64_t rows, std::int64_t row, std::int64_t skew, std::int64_t element_bytes
+) {
+  return rows * (row + skew) * element_bytes;
+}
+
+/// Staged operand tiles, or the K groups' partial tiles that meet after the last step.
+std::int64_t gemm_shared_bytes(const Task& task) {
+  const GemmTask& gemm = *task.gemm;
+  const GemmTiling& t = gemm.tiling;
+  const std::int64_t bytes = dtype_bytes(gemm.dtype);
+  const auto along_k = [](const GemmOperand& o) { return o.access.strides[1] == 1; };
+  const std::int64_t a = along_k(gemm.a) ? operand_bytes(t.tile_m, t.tile_k, t.skew, bytes)
+                                         : operand_bytes(t.tile_k, t.tile_m, t.skew, bytes);
+  const std::int64_t b = along_k(gemm.b) ? operand_bytes(t.tile_n, t.tile_k, t.skew, bytes)
+                                         : operand_bytes(t.tile_k, t.tile_n, t.skew, bytes);
+  const std::int64_t staged = t.stages * (a + b);
+  const std::int64_t partial = t.split_k * t.tile_m * (t.tile_n + 4) * 4;
+  return std::max(staged, partial);
+}
+
+/// The accumulator tile, and operands that must be packed to f32 rows.
+std::int64_t gemm_scratch_bytes(const Task& task) {
+  const GemmTask& gemm = *task.gemm;
+  const GemmTiling& t = gemm.tiling;
+  // One vector of slack a region keeps each of them 64-byte aligned.
+  const std::int64_t acc = t.tile_m * t.tile_n;
+  const std::int64_t a = t.tile_m * gemm.k;
+  const std::int64_t b = gemm.k * t.tile_n;
+  return (acc + a + b + 3 * 16) * 4;
+}
+
+}  // namespace
+
+std::int64_t scratch_bytes(const Task& task, int threads, Target target) {
+  std::int64_t bytes = 0;
+  if (task.gemm) {
+    bytes = target == Target::Cpu ? gemm_scratch_bytes(task) : gemm_shared_bytes(task);
+  } else if (task.reduce && target != Target::Cpu) {
+    bytes = (threads + 31) / 32 * task.reduce->outputs_per_tile * 4;
+  }
+  return (bytes + 127) / 128 * 128;
+}
+
+}  // namespace whet

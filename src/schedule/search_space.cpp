@@ -1,0 +1,215 @@
+#include "schedule/search_space.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/philox.hpp"
+
+namespace whet {
+namespace {
+
+using Values = std::vector<std::string>;
+
+/// What shapes the choice of values: sizes of products, and whether any computes in 16 bits.
+struct Traits {
+  bool has_half_product = false;
+  std::int64_t largest_output = 1;
+  std::int64_t largest_product = 1;
+};
+
+Traits traits_of(const Program& program) {
+  Traits traits;
+  for (const Op& op : program.ops) {
+    const std::int64_t elements = num_elements(program.value(op.output).shape);
+    traits.largest_output = std::max(traits.largest_output, elements);
+    if (op.kind == OpKind::Mm || op.kind == OpKind::Addmm) {
+      const ValueId a = op.inputs[op.kind == OpKind::Addmm ? 1 : 0];
+      traits.has_half_product |= program.value(a).dtype != DType::F32;
+      traits.largest_product =
+          std::max(traits.largest_product, elements * program.value(a).shape[1]);
+    }
+  }
+  return traits;
+}
+
+/// Powers of two up to `limit`, and `limit` itself.
+Values counts_up_to(std::int64_t limit) {
+  Values values;
+  for (std::int64_t n = 1; n < limit; n *= 2) {
+    values.push_back(fmt::format("{}", n));
+  }
+  values.push_back(fmt::format("{}", limit));
+  return values;
+}
+
+Knob fusion_knob(const char* name, const char* about) {
+  return {.name = name, .values = {"on", "off"}, .default_value = "on", .about = about};
+}
+
+std::vector<Knob> fusion_knobs() {
+  return {
+      fusion_knob("fuse_pointwise", "single-reader pointwise values are computed where they are read"),
+      fusion_knob("fuse_epilogue", "pointwise ops behind a product or sum join its task"),
+      fusion_knob("fuse_update", "the optimizer joins the task of its gradient"),
+      fusion_knob("inline_casts", "casts of arguments happen at every read"),
+  };
+}
+
+std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
+  const bool large = traits.largest_product > (1 << 20);
+  const std::string all = fmt::format("{}", limits.num_sms);
+  std::vector<Knob> knobs{
+      {"partition", {"block", "grid"}, large ? "grid" : "block", "one thread owns everything, or tiles are spread"},
+      {"blocks", counts_up_to(limits.num_sms), all, "threads of the pool"},
+      {"tile_m", {"8", "16", "32", "64", "128"}, "32", "rows of a product's tile"},
+      {"tile_n", {"16", "32", "64", "128", "256"}, "64", "columns of a product's tile"},
+      {"unroll", {"4", "2", "6", "8"}, "4", "rows of accumulators that the product's inner loop keeps in registers"},
+      {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
+  };
+  return knobs;
+}
+
+std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
+  const bool tiny = traits.largest_product <= (1 << 13);
+  Values blocks = counts_up_to(limits.num_sms);
+  blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
+  std::vector<Knob> knobs{
+      {"partition", {"grid", "block"}, tiny ? "block" : "grid", "one block owns everything, or tiles are spread over the grid"},
+      {"engine", {"mma", "simt"}, "mma", "tensor cores (16-bit products), or plain fma"},
+      {"blocks", std::move(blocks), fmt::format("{}", limits.num_sms), "blocks of the cooperative grid"},
+      {"threads", {"128", "256", "512"}, "256", "threads a block"},
+      {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
+      {"tile_m", {"16", "32", "64"}, "16", "rows of a product's tile"},
+      {"tile_n", {"16", "32", "64", "128"}, "32", "columns of a product's tile"},
+      {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
+      {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
+      {"split_k", {"1", "2", "4", "8"}, "4", "warp groups of a block that share a tile's K"},
+      {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
+      {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
+  };
+  if (!traits.has_half_product) {
+    knobs[1].values = {"simt"};
+    knobs[1].default_value = "simt";
+  }
+  return knobs;
+}
+
+/// Knobs whose every combination the first points of a sample must touch.
+bool is_stratum(const std::string& name) {
+  static const std::set<std::string> strata{
+      "partition", "engine", "fuse_pointwise", "fuse_epilogue", "fuse_update", "inline_casts"};
+  return strata.contains(name);
+}
+
+/// One block is one block: without this, every other count would be the same candidate again.
+Configuration canonical(Configuration configuration) {
+  if (configuration.values.at("partition") == "block") {
+    configuration.values["blocks"] = "1";
+  }
+  return configuration;
+}
+
+std::pair<std::string, std::string> split_child(const std::string& name) {
+  const auto slash = name.rfind('/');
+  return slash == std::string::npos ? std::pair{std::string(), name}
+                                    : std::pair{name.substr(0, slash), name.substr(slash + 1)};
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(const Program& program, const DeviceLimits& limits) {
+  const Traits traits = traits_of(program);
+  knobs_ = limits.target == Target::Cpu ? cpu_knobs(traits, limits) : cuda_knobs(traits, limits);
+  for (Knob& knob : fusion_knobs()) {
+    knobs_.push_back(std::move(knob));
+  }
+}
+
+double SearchSpace::size_bound() const {
+  double size = 1.0;
+  for (const Knob& knob : knobs_) {
+    size *= static_cast<double>(knob.values.size());
+  }
+  return size;
+}
+
+Configuration SearchSpace::default_configuration() const {
+  Configuration configuration;
+  for (const Knob& knob : knobs_) {
+    configuration.values[knob.name] = knob.default_value;
+  }
+  return canonical(std::move(configuration));
+}
+
+Configuration SearchSpace::sample(std::uint64_t seed, std::uint64_t n) const {
+  // Strata run through all their combinations, in an order shuffled by a rotation of each digit; the
+  // other knobs are drawn independently.
+  const Philox random(seed, n);
+  const Philox rotation(seed, UINT64_MAX);
+  Configuration configuration;
+  std::uint64_t rest = n;
+  for (std::size_t k = 0; k < knobs_.size(); ++k) {
+    const Knob& knob = knobs_[k];
+    const std::uint64_t count = knob.values.size();
+    std::uint64_t digit = 0;
+    if (is_stratum(knob.name)) {
+      digit = (rest + rotation.word(k)) % count;
+      rest /= count;
+    } else {
+      digit = random.word(k) % count;
+    }
+    configuration.values[knob.name] = knob.values[digit];
+  }
+  return canonical(std::move(configuration));
+}
+
+Configuration SearchSpace::at(std::uint64_t n) const {
+  Configuration configuration;
+  for (const Knob& knob : knobs_) {
+    configuration.values[knob.name] = knob.values[n % knob.values.size()];
+    n /= knob.values.size();
+  }
+  return canonical(std::move(configuration));
+}
+
+std::optional<std::string> SearchSpace::why_not_member(const Configuration& configuration) const {
+  for (const Knob& knob : knobs_) {
+    if (!configuration.values.contains(knob.name)) {
+      return fmt::format("knob {} has no value", knob.name);
+    }
+  }
+  for (const auto& [name, value] : configuration.values) {
+    const auto [task, base] = split_child(name);
+    const auto knob = std::find_if(knobs_.begin(), knobs_.end(), [&](const Knob& candidate) {
+      return candidate.name == base;
+    });
+    if (knob == knobs_.end()) {
+      Values names;
+      for (const Knob& known : knobs_) {
+        names.push_back(known.name);
+      }
+      return fmt::format("no knob {}; there are {}", name, fmt::join(names, ", "));
+    }
+    if (std::find(knob->values.begin(), knob->values.end(), value) == knob->values.end()) {
+      return fmt::format(
+          "knob {} is {}, expected one of {}", name, value, fmt::join(knob->values, ", ")
+      );
+    }
+  }
+  return std::nullopt;
+}
+
+Configuration SearchSpace::complete(const Configuration& configuration) const {
+  Configuration result = configuration;
+  for (const Knob& knob : knobs_) {
+    result.values.try_emplace(knob.name, knob.default_value);
+  }
+  return canonical(std::move(result));
+}
+
+}  // namespace whet

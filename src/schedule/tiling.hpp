@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "schedule/configuration.hpp"
+#include "schedule/device_limits.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/search_space.hpp"
+#include "schedule/tasks.hpp"
+
+namespace whet {
+
+/// A knob's value for a task: the child knob "<task>/<name>" if the configuration has it, else the
+/// global one. Throws InternalError if neither is there: configurations are completed first.
+std::string knob(const Configuration& configuration, const std::string& task, const std::string& name);
+std::int64_t int_knob(
+    const Configuration& configuration, const std::string& task, const std::string& name
+);
+bool flag_knob(const Configuration& configuration, const std::string& name);
+
+/// Merges neighbouring dimensions that every access of the task steps through like one, so that
+/// emitted loops have as few indices as possible. Outer and reduced dimensions stay apart.
+void collapse_dimensions(Task& task);
+
+/// Cuts long sums into partial sums that a second task adds, so that many blocks share them.
+void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t threads, Target target);
+
+/// Tile sizes and counts of every task, or the constraint that a product's tile breaks.
+std::optional<ConstraintViolation> choose_tiles(
+    const Configuration& configuration,
+    const DeviceLimits& limits,
+    std::int64_t blocks,
+    std::int64_t threads,
+    std::vector<Task>& tasks
+);
+
+/// Warps of a split-K group along m and n: they cover the tile in 16x8 fragments.
+struct WarpGrid {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+};
+std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads);
+
+/// Elements that a thread of the simt engine holds along m and n.
+std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads);
+
+}  // namespace whet
