@@ -28,21 +28,24 @@ std::string read_text(const fs::path& file) {
   return text.str();
 }
 
-/// The device files, the argument block of `num_tensors` tensors, `body` as kernel, and its export.
-std::string kernel_text(int num_tensors, const std::string& body) {
+/// The device files, `kernel`, and its export.
+std::string emulated_text(const std::string& kernel) {
   const fs::path device = fs::path(WHET_SOURCE_DIR) / "src/codegen/device";
   return read_text(device / "types.hpp") + read_text(device / "emulation/hooks.hpp") +
-         read_text(device / "emulation/emulated.hpp") + "struct StepArguments { void* tensors[" +
-         std::to_string(num_tensors) +
-         "]; void* workspace; u32 ring_length, first_batch, spin_limit, reserved; };\n"
-         "extern \"C\" __global__ void __launch_bounds__(64, 1)\n"
-         "whet_step(const __grid_constant__ StepArguments arguments) {\n" +
-         body +
-         "}\n"
+         read_text(device / "emulation/emulated.hpp") + kernel +
          "extern \"C\" void whet_step_emulated(const EmulationHooks* hooks, const void* block) {\n"
          "  begin_emulation(hooks);\n"
          "  whet_step(*static_cast<const StepArguments*>(block));\n"
          "}\n";
+}
+
+/// A kernel over `num_tensors` tensors.
+std::string kernel_of(int num_tensors, const std::string& body) {
+  return "struct StepArguments { void* tensors[" + std::to_string(num_tensors) +
+         "]; void* workspace; u32 ring_length, first_batch, spin_limit, reserved; };\n"
+         "extern \"C\" __global__ void __launch_bounds__(64, 1)\n"
+         "whet_step(const __grid_constant__ StepArguments arguments) {\n" +
+         body + "}\n";
 }
 
 LaunchPlan grid_of(int blocks) {
@@ -73,7 +76,13 @@ class EmulatedExecutor : public testing::Test {
       const LaunchPlan& plan = grid_of(1),
       AccessChecks checks = AccessChecks::All
   ) {
-    std::ofstream(folder_ / "kernel.cpp") << kernel_text(num_tensors, body);
+    return load_kernel(kernel_of(num_tensors, body), plan, checks);
+  }
+
+  const LoadedKernel& load_kernel(
+      const std::string& kernel, const LaunchPlan& plan, AccessChecks checks
+  ) {
+    std::ofstream(folder_ / "kernel.cpp") << emulated_text(kernel);
     ProcessOptions process;
     process.arguments = {"c++", folder_ / "kernel.cpp", "-o", folder_ / "kernel.so"};
     for (const std::string& argument : emulation_compile_arguments(checks)) {
@@ -134,6 +143,38 @@ TEST_F(EmulatedExecutor, RunsAKernelOnItsArguments) {
   }
   executor_->release(in);
   executor_->release(out);
+}
+
+TEST_F(EmulatedExecutor, RunsEveryHelperInEveryOrderToTheSameWords) {
+  LaunchPlan plan = grid_of(1);
+  plan.dynamic_shared_bytes = 1280;
+  const std::string kernel = read_text(fs::path(WHET_SOURCE_DIR) / "tests/unit/every_helper.cu");
+  load_kernel(kernel, plan, AccessChecks::All);
+  std::vector<std::uint16_t> in(1024);
+  std::vector<float> values(64);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in[i] = i % 3 == 0 ? 0x3f80 : i % 5 == 0 ? 0xbf80 : 0x4000;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = 0.37f * static_cast<float>(i) - 9.1f;
+  }
+  std::vector<std::uint32_t> first;
+  for (const Order order : {Order::Forward, Order::Reverse, Order::Random}) {
+    executor_ = make_emulated_executor({.order = order, .seed = 1});
+    StepArguments arguments = {
+        .tensors = {executor_->allocate(2048), executor_->allocate(256), executor_->allocate(4096)},
+        .workspace = executor_->allocate(256),
+        .spin_limit = 100,
+    };
+    executor_->upload(arguments.tensors[0], in.data(), 2048);
+    executor_->upload(arguments.tensors[1], values.data(), 256);
+    executor_->fill(arguments.workspace, 0, 256);
+    EXPECT_EQ(fault_of({kernel_.get(), arguments}), "");
+    std::vector<std::uint32_t> words(1024);
+    executor_->download(words.data(), arguments.tensors[2], 4096);
+    first = first.empty() ? words : first;
+    EXPECT_EQ(words, first);
+  }
 }
 
 TEST_F(EmulatedExecutor, ReplaysARecordingAsOftenAsAsked) {
