@@ -13,8 +13,8 @@ namespace {
 using Index = std::size_t;
 using Dims = std::vector<std::int64_t>;
 
-/// Appends backward ops in the order in which autograd's engine runs nodes: latest forward op first,
-/// so that a value's gradients are added in the order of their arrival.
+/// Appends backward ops in the order in which autograd's engine runs nodes: latest forward op
+/// first, so that a value's gradients are added in the order of their arrival.
 class Backward {
  public:
   Backward(Program& program, ValueId loss, const std::vector<ValueId>& targets)
@@ -214,10 +214,12 @@ class Backward {
       default:
         attributes.shape = shape_of(a);
         give(
-            a, append(
-                   op.kind == OpKind::Select ? OpKind::SelectBackward : OpKind::SliceBackward,
-                   {grad}, attributes
-               )
+            a,
+            append(
+                op.kind == OpKind::Select ? OpKind::SelectBackward : OpKind::SliceBackward,
+                {grad},
+                attributes
+            )
         );
     }
   }
@@ -244,8 +246,8 @@ class Backward {
           const double sign = op.kind == OpKind::Add ? 1.0 : -1.0;
           const double alpha = op.attributes.alpha;
           give(
-              op.inputs[1], sign < 0.0 && alpha == 1.0 ? append(OpKind::Neg, {grad})
-                                                       : scaled(grad, sign * alpha)
+              op.inputs[1],
+              sign < 0.0 && alpha == 1.0 ? append(OpKind::Neg, {grad}) : scaled(grad, sign * alpha)
           );
         }
         return;
@@ -273,8 +275,7 @@ class Backward {
       case OpKind::ThresholdBackward:
         if (wants(op, 0)) {
           give(
-              op.inputs[0],
-              append(OpKind::ThresholdBackward, {grad, op.inputs[1]}, op.attributes)
+              op.inputs[0], append(OpKind::ThresholdBackward, {grad, op.inputs[1]}, op.attributes)
           );
         }
         return;  // no gradient through the comparison
@@ -311,7 +312,8 @@ class Backward {
       default:
         throw UserError(fmt::format(
             "{} of {}: no derivative; write the step as a captured body with updates",
-            op_name(op.kind), program_.value(op.output).name
+            op_name(op.kind),
+            program_.value(op.output).name
         ));
     }
   }

@@ -17,12 +17,19 @@ std::optional<DType> parse_dtype(std::string_view name);
 std::int64_t dtype_bytes(DType dtype);
 /// F32, BF16 or F16: what a kernel computes in.
 bool is_compute_dtype(DType dtype);
+/// A compute dtype or F64.
+bool is_floating(DType dtype);
+
+/// Limits that every value of a Program keeps, so that products of sizes and strides fit 64 bits.
+inline constexpr std::size_t kMaxRank = 8;
+inline constexpr std::int64_t kMaxDim = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 /// A value without storage: strides are in elements; a computed value is contiguous row-major.
 struct TensorDesc {
-  std::string name;  ///< the user's name, or one given by differentiate; never emitted
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;
+  std::string name{};  ///< the user's name, or one given by differentiate; never emitted
+  std::vector<std::int64_t> shape{};
+  std::vector<std::int64_t> strides{};
   DType dtype = DType::F32;
 
   bool operator==(const TensorDesc&) const = default;
@@ -34,8 +41,15 @@ std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sh
 /// Elements from the first to one past the last that the strides reach; 0 for an empty tensor.
 std::int64_t storage_extent(const TensorDesc& tensor);
 bool is_contiguous(const TensorDesc& tensor);
+/// Strides of a view of `tensor` with `shape` (as many elements), or nothing where only a copy has
+/// that shape. Source: ATen, TensorUtils.cpp, computeStride.
+std::optional<std::vector<std::int64_t>> reshape_strides(
+    const TensorDesc& tensor, const std::vector<std::int64_t>& shape
+);
 /// "[16, 64] bf16".
 std::string describe(const TensorDesc& tensor);
+/// A user's name for a message: in double quotes, escaped, cut when very long.
+std::string quoted_name(const std::string& name);
 
 /// What an op computes: names and meanings are ATen's. docs/formats/workload.md has the table.
 enum class OpKind {
@@ -74,23 +88,29 @@ enum class OpKind {
 /// "mm", "threshold_backward" … the spelling of workload files.
 std::string_view op_name(OpKind kind);
 std::optional<OpKind> parse_op(std::string_view name);
+/// All spellings, in OpKind's order.
+std::vector<std::string_view> op_names();
+/// Transpose to Slice. A Reshape may still have to copy: see `copies`.
 bool is_view(OpKind kind);
 bool is_pointwise(OpKind kind);
 bool is_reduction(OpKind kind);
 
-/// Only those that OpKind's comment names for a kind have a meaning; the rest keep their defaults.
+/// Only those that OpKind's comment names for a kind have a meaning. In a Program they are
+/// canonical: the rest keep their defaults; dims are non-negative, those of a reduction complete
+/// and ascending; no -1 is left in shapes; indices and bounds are non-negative and within the
+/// dimension.
 struct OpAttributes {
   double alpha = 1.0;
   double beta = 1.0;
   double other = 0.0;
-  std::vector<std::int64_t> dims;
+  std::vector<std::int64_t> dims{};
   bool keepdim = false;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape{};
   std::int64_t index = 0;
   std::int64_t start = 0;
   std::int64_t end = INT64_MAX;
   std::int64_t step = 1;
-  std::optional<DType> dtype;
+  std::optional<DType> dtype{};
 
   bool operator==(const OpAttributes&) const = default;
 };
@@ -140,7 +160,8 @@ struct Program {
 };
 
 /// Appends an op, inferring the result's shape and dtype by ATen's rules (no promotion: operands of
-/// one op share a dtype). Returns the result. Throws UserError saying which operand does not fit.
+/// one op share a dtype) and making the attributes canonical. Returns the result. Throws UserError
+/// "OP: expected X, found Y" saying which operand or attribute does not fit.
 ValueId append_op(
     Program& program,
     OpKind kind,
@@ -153,7 +174,10 @@ ValueId append_op(
 /// them, state pairs match, no value written twice. Throws InternalError.
 void verify(const Program& program);
 
-/// One line an op: "h1 [16, 128] bf16 = relu(z1)".
+/// Whether this is a Reshape whose input's strides allow no view of the new shape.
+bool copies(const Program& program, const Op& op);
+
+/// One line an input, scalar, state tensor, op and output: "h1 [16, 128] bf16 = relu(z1)".
 std::string to_text(const Program& program);
 
 }  // namespace whet

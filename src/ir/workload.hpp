@@ -11,13 +11,14 @@
 
 namespace whet {
 
-/// How a tensor's initial values are drawn (Philox stream per tensor; see docs/formats/workload.md).
+/// How a tensor's initial values are drawn (Philox stream per tensor; see
+/// docs/formats/workload.md).
 struct Fill {
   enum class Kind { Normal, Uniform, Zeros, Ones, Integers, OneHot };
   Kind kind = Kind::Normal;
-  double scale = 1.0;       ///< Normal: standard deviation; Uniform: half width around 0
-  std::int64_t low = 0;     ///< Integers, inclusive
-  std::int64_t high = 1;    ///< Integers, exclusive
+  double scale = 1.0;     ///< Normal: standard deviation; Uniform: half width around 0
+  std::int64_t low = 0;   ///< Integers, inclusive
+  std::int64_t high = 1;  ///< Integers, exclusive
 
   bool operator==(const Fill&) const = default;
 };
@@ -48,9 +49,9 @@ struct Workload {
   /// The forward part, present for the forward form: what the reference differentiates itself.
   std::optional<Program> forward;
   std::optional<Optimizer> optimizer;
-  std::vector<Fill> input_fills;       ///< one for each of step.inputs
-  std::vector<double> scalar_values;   ///< one for each of step.scalars
-  std::vector<Fill> state_fills;       ///< one for each of step.state
+  std::vector<Fill> input_fills;          ///< one for each of step.inputs
+  std::vector<double> scalar_values;      ///< one for each of step.scalars
+  std::vector<Fill> state_fills;          ///< one for each of step.state
   std::vector<std::string> output_names;  ///< as the file spells them ("loss", "grad:w1")
   int num_batches = 4;
   Validation validation;
