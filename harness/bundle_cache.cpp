@@ -10,8 +10,7 @@ constexpr std::uintmax_t kMaxKeptBytes = std::uintmax_t{4} << 30;
 
 }  // namespace
 
-std::vector<const ReferenceBundle*> BundleCache::get(
-    const std::vector<std::filesystem::path>& paths
+std::vector<const ReferenceBundle*> BundleCache::get(const std::vector<std::filesystem::path>& paths
 ) {
   if (num_bytes_ > kMaxKeptBytes) {
     std::erase_if(bundles_, [&paths](const auto& entry) {

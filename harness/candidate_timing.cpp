@@ -17,8 +17,7 @@ class ReplaySequence final : public TimedSequence {
   TimingConditions conditions() override {
     const Conditions now = executor_.conditions();
     return {
-        .clock_mhz = now.clock_mhz, .temperature_c = now.temperature_c, .throttled = now.throttled
-    };
+        .clock_mhz = now.clock_mhz, .temperature_c = now.temperature_c, .throttled = now.throttled};
   }
 
  private:
@@ -32,8 +31,7 @@ MeasuredBlock to_measured(std::int64_t id, int num_steps, const TimedBlock& time
       .num_steps = std::int64_t{num_steps} * timed.num_repetitions,
       .num_dropped = timed.num_dropped,
       .steady = steady,
-      .samples = {}
-  };
+      .samples = {}};
   for (const TimedSample& sample : timed.samples) {
     block.samples.push_back(
         {.time_ns = sample.time_ns / num_steps,
@@ -65,8 +63,7 @@ CandidateTiming::Prepared& CandidateTiming::prepare(
   return prepared_[id] = Prepared{
              .replay = executor_.record(candidate.launches(num_steps)),
              .num_steps = num_steps,
-             .seed = bundle.seed
-         };
+             .seed = bundle.seed};
 }
 
 MeasureResponse CandidateTiming::measure(
@@ -92,8 +89,7 @@ MeasureResponse CandidateTiming::measure(
       response.outcome = {
           .status = Status::BarrierHang,
           .detail = fmt::format("a block gave up waiting at barrier {} while timed", *place),
-          .must_restart = true
-      };
+          .must_restart = true};
       return response;
     }
     response.blocks.push_back(to_measured(id, prepared.num_steps, timed, steady));

@@ -10,8 +10,8 @@
 namespace whet {
 namespace {
 
-// NaN in every floating type and -1 in the integers; then a large finite number. What a kernel reads
-// before it was written differs between the two, so the runs differ.
+// NaN in every floating type and -1 in the integers; then a large finite number. What a kernel
+// reads before it was written differs between the two, so the runs differ.
 constexpr unsigned char kFirstPoison = 0xff;
 constexpr unsigned char kSecondPoison = 0x7b;
 
@@ -33,8 +33,7 @@ std::optional<RunFault> find_hang(ResidentCandidate& candidate, const std::strin
   }
   return RunFault{
       Status::BarrierHang,
-      fmt::format("a block gave up waiting at barrier {} in {}", *place, when)
-  };
+      fmt::format("a block gave up waiting at barrier {} in {}", *place, when)};
 }
 
 std::optional<RunFault> find_damage(const ResidentCandidate& candidate, const std::string& when) {
@@ -120,8 +119,8 @@ bool repeats(const Workload& workload, const Trajectory& first, const Trajectory
       return false;
     }
   }
-  // NaN is a loss like any other here, and unequal to itself: two NaN make a run not repeat, and the
-  // comparison with the reference decides.
+  // NaN is a loss like any other here, and unequal to itself: two NaN make a run not repeat, and
+  // the comparison with the reference decides.
   return std::equal(again.losses.begin(), again.losses.end(), first.losses.begin());
 }
 
@@ -135,7 +134,7 @@ Trajectory with_snapshot(Trajectory first, const Snapshot& snapshot) {
   return first;
 }
 
-void keep_worst(std::optional<TensorError>& worst, const std::vector<TensorError>& errors) {
+void keep_worst(std::optional<TensorError>& worst, const std::optional<TensorError>& other) {
   const auto ratio = [](const TensorError& error) {
     if (error.error <= error.limit) {
       return error.limit > 0.0 ? error.error / error.limit : 0.0;
@@ -144,10 +143,8 @@ void keep_worst(std::optional<TensorError>& worst, const std::vector<TensorError
     const double value = error.error / error.limit;
     return value >= 1.0 ? value : std::numeric_limits<double>::infinity();
   };
-  for (const TensorError& error : errors) {
-    if (!worst || ratio(error) > ratio(*worst)) {
-      worst = error;
-    }
+  if (other && (!worst || ratio(*other) > ratio(*worst))) {
+    worst = other;
   }
 }
 
@@ -155,11 +152,11 @@ void keep_worst(std::optional<TensorError>& worst, const std::vector<TensorError
 struct SeedVerdict {
   std::optional<RunFault> fault;
   bool deterministic = false;
-  std::vector<TensorError> errors;
+  std::optional<TensorError> worst;
 };
 
-/// The replay's end against the launches': bit by bit where the candidate repeats itself, else against
-/// the reference with the reference's tolerance.
+/// The replay's end against the launches': bit by bit where the candidate repeats itself, else
+/// against the reference with the reference's tolerance.
 std::optional<RunFault> check_replay(
     const Workload& workload,
     const ReferenceBundle& bundle,
@@ -181,8 +178,7 @@ std::optional<RunFault> check_replay(
             "{} differs after {} steps between single launches and a recorded replay",
             *difference,
             replayed.step
-        )
-    };
+        )};
   }
   const ValidationResult result =
       compare(workload, bundle, with_snapshot(launches, replayed), tolerances);
@@ -204,10 +200,10 @@ SeedVerdict validate_seed(
   const Run first =
       run_launches(candidate, workload.validation.num_steps, snapshot_steps(workload));
   if (first.fault) {
-    return {.fault = first.fault, .deterministic = false, .errors = {}};
+    return {.fault = first.fault, .deterministic = false, .worst = {}};
   }
   const ValidationResult result = compare(workload, bundle, first.trajectory, tolerances);
-  SeedVerdict verdict{.fault = {}, .deterministic = false, .errors = result.errors};
+  SeedVerdict verdict{.fault = {}, .deterministic = false, .worst = result.worst};
   if (!result.passed) {
     verdict.fault = RunFault{Status::WrongResult, result.detail};
     return verdict;
@@ -247,18 +243,17 @@ ValidateResponse validate_candidate(
   ValidateResponse response;
   response.deterministic = true;
   for (const ReferenceBundle* bundle : bundles) {
-    const SeedVerdict verdict =
-        validate_seed(executor, workload, candidate, *bundle, tolerances);
-    keep_worst(response.worst, verdict.errors);
+    const SeedVerdict verdict = validate_seed(executor, workload, candidate, *bundle, tolerances);
+    keep_worst(response.worst, verdict.worst);
     response.deterministic = response.deterministic && verdict.deterministic;
     if (verdict.fault) {
       response.deterministic = false;
       response.outcome = {
           .status = verdict.fault->status,
           .detail = fmt::format("{} (seed {})", verdict.fault->detail, bundle->seed),
-          // A kernel that wrote where it must not, or whose blocks left a barrier, may have hit more.
-          .must_restart = true
-      };
+          // A kernel that wrote where it must not, or whose blocks left a barrier, may have hit
+          // more.
+          .must_restart = true};
       return response;
     }
   }

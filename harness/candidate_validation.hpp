@@ -11,10 +11,10 @@
 
 namespace whet {
 
-/// Holds a candidate against the bundles of all seeds: the whole trajectory one launch at a time, the
-/// same first steps again, and those steps as a recorded replay, which is the path that is timed.
-/// Ok, or BarrierHang or WrongResult with what was expected, found and where. Throws DeviceFault.
-/// Precondition: steps_per_launch divides the workload's step counts.
+/// Holds a candidate against the bundles of all seeds: the whole trajectory one launch at a time,
+/// the same first steps again, and those steps as a recorded replay, which is the path that is
+/// timed. Ok, or BarrierHang or WrongResult with what was expected, found and where. Throws
+/// DeviceFault. Precondition: steps_per_launch divides the workload's step counts.
 ValidateResponse validate_candidate(
     Executor& executor,
     const Workload& workload,

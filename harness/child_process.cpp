@@ -20,6 +20,12 @@ constexpr std::chrono::milliseconds kPoliteWait{2'000};
 /// A child that closed its pipe is about to end by itself.
 constexpr std::chrono::milliseconds kDyingWait{2'000};
 
+ProcessOptions process_options(std::vector<std::string> command) {
+  ProcessOptions options;
+  options.arguments = std::move(command);
+  return options;
+}
+
 /// The end of what a child wrote to standard error, in one paragraph.
 std::string last_words(const std::string& text) {
   constexpr std::size_t kMaxShown = 2'000;
@@ -35,7 +41,7 @@ std::string last_words(const std::string& text) {
 
 ChildProcess::ChildProcess(std::vector<std::string> command)
     : name_(std::filesystem::path(command.at(0)).filename().string()),
-      process_(ProcessOptions{.arguments = std::move(command)}) {}
+      process_(process_options(std::move(command))) {}
 
 ChildProcess::~ChildProcess() {
   if (ended_ || process_.pid() < 0) {
@@ -82,11 +88,9 @@ ChildFault ChildProcess::fault(
             name_,
             static_cast<double>(timeout.count()) / 1e3,
             last_words(process_.stderr_tail())
-        )
-    };
+        )};
   }
-  const bool is_end =
-      failure.fault == FrameFault::Closed || failure.fault == FrameFault::Torn;
+  const bool is_end = failure.fault == FrameFault::Closed || failure.fault == FrameFault::Torn;
   const std::optional<ExitState> exit =
       is_end ? process_.wait(steady_clock::now() + kDyingWait) : std::nullopt;
   end();
@@ -97,19 +101,15 @@ ChildFault ChildProcess::fault(
   if (exit) {
     return {
         ChildFault::Kind::Died,
-        fmt::format("{}: {} ({}){}", name_, exit->describe(), failure.detail, words)
-    };
+        fmt::format("{}: {} ({}){}", name_, exit->describe(), failure.detail, words)};
   }
   return {
       ChildFault::Kind::Garbage,
-      fmt::format("{} broke the conversation: {}{}", name_, failure.detail, words)
-  };
+      fmt::format("{} broke the conversation: {}{}", name_, failure.detail, words)};
 }
 
 std::variant<Message, ChildFault> ChildProcess::call(
-    const Message& request,
-    std::chrono::milliseconds timeout,
-    const std::atomic<bool>* cancelled
+    const Message& request, std::chrono::milliseconds timeout, const std::atomic<bool>* cancelled
 ) {
   WHET_CHECK(!ended_, "{} was ended by a fault", name_);
   const Subprocess::Deadline deadline = steady_clock::now() + timeout;

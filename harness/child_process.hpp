@@ -26,8 +26,8 @@ struct ChildFault {
   std::string detail;  ///< with how it ended and its last words
 };
 
-/// A child program and the conversation with it. Not thread-safe; the thread that makes it must live
-/// as long (see Subprocess).
+/// A child program and the conversation with it. Not thread-safe; the thread that makes it must
+/// live as long (see Subprocess).
 class ChildProcess {
  public:
   /// Starts it. Throws EnvironmentError.

@@ -57,8 +57,7 @@ CompileResponse lower_and_compile(
       .source_sha256 = outcome.source_sha256,
       .resources = outcome.resources,
       .compile_s = outcome.compile_s,
-      .cache_hit = outcome.cache_hit
-  };
+      .cache_hit = outcome.cache_hit};
   if (response.status != Status::Ok) {
     return response;
   }
@@ -123,8 +122,7 @@ std::optional<ConstraintViolation> check_steps_per_launch(
               "launches of {} steps do not end after {} steps, where state is compared",
               steps_per_launch,
               num_steps
-          )
-      };
+          )};
     }
   }
   return std::nullopt;
@@ -149,8 +147,7 @@ std::optional<ConstraintViolation> check_resources(
             blocks_per_sm,
             registers,
             limits.max_registers_per_sm
-        )
-    };
+        )};
   }
   const std::int64_t shared_bytes =
       resources.static_shared_bytes + static_cast<std::int64_t>(plan.dynamic_shared_bytes);
@@ -161,8 +158,7 @@ std::optional<ConstraintViolation> check_resources(
             "a block needs {} bytes of shared memory, it can have {}",
             shared_bytes,
             limits.max_shared_bytes_per_block
-        )
-    };
+        )};
   }
   const std::int64_t sm_bytes = (shared_bytes + kReservedSharedBytes) * blocks_per_sm;
   if (sm_bytes > limits.max_shared_bytes_per_sm) {
@@ -173,8 +169,7 @@ std::optional<ConstraintViolation> check_resources(
             blocks_per_sm,
             sm_bytes,
             limits.max_shared_bytes_per_sm
-        )
-    };
+        )};
   }
   const std::int64_t resident = blocks_per_sm * limits.num_sms;
   if (plan.cooperative && plan.blocks > resident) {
@@ -182,8 +177,7 @@ std::optional<ConstraintViolation> check_resources(
         .constraint = "co_residency",
         .detail = fmt::format(
             "{} blocks wait for each other, {} are resident at once", plan.blocks, resident
-        )
-    };
+        )};
   }
   return std::nullopt;
 }

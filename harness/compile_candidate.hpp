@@ -11,9 +11,9 @@
 
 namespace whet {
 
-/// The way of one candidate from its knobs to an artifact: resolve, verify, lower, compile, check the
-/// resources. A bug of ours ends it as CompileFailed, "our bug: …". Throws UserError for a Program
-/// that no target can run and EnvironmentError when there is no compiler.
+/// The way of one candidate from its knobs to an artifact: resolve, verify, lower, compile, check
+/// the resources. A bug of ours ends it as CompileFailed, "our bug: …". Throws UserError for a
+/// Program that no target can run and EnvironmentError when there is no compiler.
 CompileResponse compile_candidate(const Workload& workload, const CompileRequest& request);
 
 /// Why steps_per_launch cannot be validated: state is compared where a launch ends, so it divides

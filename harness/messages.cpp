@@ -85,6 +85,18 @@ struct Codec<Target> {
 };
 
 template <>
+struct Codec<AccessChecks> {
+  static Json put(AccessChecks value) { return value == AccessChecks::All ? "all" : "of_helpers"; }
+  static AccessChecks get(const Json& json) {
+    const std::string name = json.get<std::string>();
+    if (name != "all" && name != "of_helpers") {
+      throw UserError(fmt::format("expected \"all\" or \"of_helpers\", found \"{}\"", name));
+    }
+    return name == "all" ? AccessChecks::All : AccessChecks::OfHelpers;
+  }
+};
+
+template <>
 struct Codec<LaunchPlan> {
   static Json put(const LaunchPlan& value) { return to_json(value); }
   static LaunchPlan get(const Json& json) { return launch_plan_from_json(json); }
@@ -208,6 +220,7 @@ void fields(Io& io, X& x) {
   io("nvrtc_library", x.nvrtc_library);
   io("timeout_ms", x.timeout);
   io("native", x.native);
+  io("emulation_checks", x.emulation_checks);
 }
 
 template <typename Io, Is<Resources> X>

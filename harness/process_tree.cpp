@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The parent of a process, or 0 when it is gone. The second field of /proc/PID/stat is the program's
-/// name in parentheses and may hold spaces and parentheses itself.
+/// The parent of a process, or 0 when it is gone. The second field of /proc/PID/stat is the
+/// program's name in parentheses and may hold spaces and parentheses itself.
 pid_t parent_of(const fs::path& process) {
   std::ifstream file(process / "stat");
   std::string line;

@@ -79,8 +79,8 @@ FrameOutcome read_frame_with(const Read& read) {
   return decode_payload(payload);
 }
 
-/// read_exactly in slices, between which `cancelled` is looked at. A slice that ends inside the length
-/// loses bytes only of a child that does not write a frame at once, as ours do.
+/// read_exactly in slices, between which `cancelled` is looked at. A slice that ends inside the
+/// length loses bytes only of a child that does not write a frame at once, as ours do.
 Subprocess::Io read_first(
     Subprocess& child,
     void* out,
@@ -97,8 +97,7 @@ Subprocess::Io read_first(
       return io;
     }
   }
-  return cancelled != nullptr ? Subprocess::Io::TimedOut
-                              : child.read_exactly(out, size, deadline);
+  return cancelled != nullptr ? Subprocess::Io::TimedOut : child.read_exactly(out, size, deadline);
 }
 
 }  // namespace
@@ -192,7 +191,8 @@ FrameOutcome read_frame(
           return FrameFailure{FrameFault::TimedOut, "no answer within the deadline"};
         }
         if (io == Subprocess::Io::Closed) {
-          // How many bytes came is not known here: an end before the length counts as between frames.
+          // How many bytes came is not known here: an end before the length counts as between
+          // frames.
           return is_inside_frame ? std::variant<std::size_t, FrameFailure>(std::size_t{0})
                                  : FrameFailure{FrameFault::Closed, "the stream ended"};
         }

@@ -56,9 +56,7 @@ void write_frame(int fd, const Message& message);
 /// The parent's side: reads one frame from a child's standard output. Gives up as at the deadline
 /// once `cancelled`, when given, is set.
 FrameOutcome read_frame(
-    Subprocess& child,
-    Subprocess::Deadline deadline,
-    const std::atomic<bool>* cancelled = nullptr
+    Subprocess& child, Subprocess::Deadline deadline, const std::atomic<bool>* cancelled = nullptr
 );
 /// The parent's side. Nothing when all bytes were taken.
 std::optional<FrameFailure> write_frame(

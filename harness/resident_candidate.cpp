@@ -51,12 +51,10 @@ ResidentCandidate::ResidentCandidate(
     std::vector<void*> tensors;
     for (const KernelArgument& argument : kernel_->plan().arguments) {
       const auto entry_stride = static_cast<std::size_t>(argument.step_stride_elements);
-      const std::size_t num_elements =
-          (num_entries(argument) - 1) * entry_stride +
-          static_cast<std::size_t>(argument.extent_elements);
+      const std::size_t num_elements = (num_entries(argument) - 1) * entry_stride +
+                                       static_cast<std::size_t>(argument.extent_elements);
       Block block;
-      block.payload_bytes =
-          num_elements * static_cast<std::size_t>(dtype_bytes(argument.dtype));
+      block.payload_bytes = num_elements * static_cast<std::size_t>(dtype_bytes(argument.dtype));
       block.memory = executor_.allocate(block.payload_bytes + 2 * kGuardBytes);
       blocks_.push_back(block);
       tensors.push_back(payload(block.memory));
@@ -116,7 +114,10 @@ std::size_t ResidentCandidate::num_entries(const KernelArgument& argument) const
 }
 
 void ResidentCandidate::fill_image(
-    const KernelArgument& argument, const ReferenceBundle& bundle, unsigned char poison, Block& block
+    const KernelArgument& argument,
+    const ReferenceBundle& bundle,
+    unsigned char poison,
+    Block& block
 ) const {
   block.image.assign(block.payload_bytes + 2 * kGuardBytes, kGuardByte);
   const std::span<std::uint8_t> body =
@@ -130,11 +131,10 @@ void ResidentCandidate::fill_image(
   const auto entry_bytes = static_cast<std::size_t>(argument.step_stride_elements) *
                            static_cast<std::size_t>(dtype_bytes(argument.dtype));
   for (std::size_t entry = 0; entry < num_entries(argument); ++entry) {
-    const HostTensor& values = argument.role == KernelArgument::Role::Input
-                                   ? bundle.inputs.at(entry).at(index)
-                               : argument.role == KernelArgument::Role::Scalar
-                                   ? bundle.scalars.at(index)
-                                   : bundle.initial_state.at(index);
+    const HostTensor& values =
+        argument.role == KernelArgument::Role::Input    ? bundle.inputs.at(entry).at(index)
+        : argument.role == KernelArgument::Role::Scalar ? bundle.scalars.at(index)
+                                                        : bundle.initial_state.at(index);
     scatter(values, desc(argument), body.subspan(entry * entry_bytes));
   }
 }
@@ -239,8 +239,7 @@ std::optional<std::string> ResidentCandidate::damage() const {
     const Block& block = blocks_[i];
     std::vector<std::uint8_t> now(block.image.size());
     executor_.download(now.data(), block.memory, now.size());
-    const std::string name =
-        fmt::format("{} '{}'", role_name(argument.role), desc(argument).name);
+    const std::string name = fmt::format("{} '{}'", role_name(argument.role), desc(argument).name);
     const std::span<const std::uint8_t> bytes(now);
     if (!is_guard_intact(bytes.first(kGuardBytes))) {
       return fmt::format("the kernel wrote before the start of {}", name);

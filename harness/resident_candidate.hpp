@@ -15,9 +15,9 @@
 
 namespace whet {
 
-/// A candidate in a worker: its kernel with tensors and a workspace of its own, so that no candidate
-/// can hide another's fault. Every tensor lies between guard bytes; inputs are a ring of the resident
-/// batches, of which step s reads batch s % num_batches. Methods throw DeviceFault.
+/// A candidate in a worker: its kernel with tensors and a workspace of its own, so that no
+/// candidate can hide another's fault. Every tensor lies between guard bytes; inputs are a ring of
+/// the resident batches, of which step s reads batch s % num_batches. Methods throw DeviceFault.
 class ResidentCandidate {
  public:
   /// `executor` and `workload` must outlive the object.
@@ -41,7 +41,8 @@ class ResidentCandidate {
 
   /// Launches the steps that begin with `step`, and waits.
   void launch(int step);
-  /// The launches that do steps 0 .. num_steps - 1; `num_steps` is a multiple of steps_per_launch().
+  /// The launches that do steps 0 .. num_steps - 1; `num_steps` is a multiple of
+  /// steps_per_launch().
   std::vector<StepLaunch> launches(int num_steps) const;
   /// The place of the barrier that a block gave up at, if one did; waits for the launches.
   std::optional<std::uint32_t> hang_place() { return instance_->hang_place(); }
@@ -57,7 +58,7 @@ class ResidentCandidate {
   /// One argument's memory: guard, payload, guard.
   struct Block {
     void* memory = nullptr;
-    void* pristine = nullptr;         ///< State: device copy of the payload at the last reset
+    void* pristine = nullptr;  ///< State: device copy of the payload at the last reset
     std::size_t payload_bytes = 0;
     std::vector<std::uint8_t> image;  ///< what the last reset uploaded
   };
@@ -66,7 +67,10 @@ class ResidentCandidate {
   std::size_t num_entries(const KernelArgument& argument) const;
   void release() noexcept;
   void fill_image(
-      const KernelArgument& argument, const ReferenceBundle& bundle, unsigned char poison, Block& block
+      const KernelArgument& argument,
+      const ReferenceBundle& bundle,
+      unsigned char poison,
+      Block& block
   ) const;
   /// Entry `entry_idx` of an argument as it is now.
   HostTensor read_entry(std::size_t argument_idx, std::size_t entry_idx) const;

@@ -1,5 +1,5 @@
-// whet-worker: holds a device and runs candidates on it. Only `validate` meets unproven code; what it
-// breaks ends with this process. Requests and answers: harness/messages.hpp.
+// whet-worker: holds a device and runs candidates on it. Only `validate` meets unproven code; what
+// it breaks ends with this process. Requests and answers: harness/messages.hpp.
 
 #include <cstdio>
 #include <functional>
@@ -44,17 +44,16 @@ Outcome guarded(const std::function<Outcome()>& work) {
     return {
         .status = Status::LaunchFailed,
         .detail = std::string("our bug: ") + error.what(),
-        .must_restart = true
-    };
+        .must_restart = true};
   }
 }
 
 class Worker {
  public:
   explicit Worker(const OpenRequest& request)
-      : workload_(parse_workload(
-            request.workload.text, request.workload.name, request.workload.dims
-        )),
+      : workload_(
+            parse_workload(request.workload.text, request.workload.name, request.workload.dims)
+        ),
         tolerances_(Tolerances::load(request.tolerances)),
         executor_(make_executor(request)),
         bundles_(workload_),

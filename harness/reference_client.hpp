@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/child_process.hpp"
+#include "harness/messages.hpp"
+#include "ir/workload.hpp"
+#include "schedule/device_limits.hpp"
+
+namespace whet {
+
+/// How whet-reference is run.
+struct ReferenceOptions {
+  std::vector<std::string> command;
+  WorkloadSource workload;
+  Target target = Target::Cpu;
+  int num_threads = 0;  ///< CPU target
+  std::string device;   ///< CUDA ordinal or UUID
+  std::filesystem::path cache_folder;
+  std::filesystem::path tolerances;
+  std::chrono::milliseconds deadline{600'000};
+};
+
+/// The bundles of a workload's seeds.
+struct ReferenceBundles {
+  std::vector<std::filesystem::path> paths;  ///< one a seed
+  std::string libtorch_version;
+};
+
+/// Finds the bundles in the cache folder by workload, data, seed and LibTorch version, or has them
+/// made. Throws UserError for a bundle that could not tell right from wrong, saying for which
+/// tensor, and EnvironmentError when whet-reference fails.
+ReferenceBundles ensure_bundles(const Workload& workload, const ReferenceOptions& options);
+
+/// LibTorch eager on the same workload, timed block by block.
+class PeerClient {
+ public:
+  /// Starts the process; the deadline covers one block.
+  PeerClient(const ReferenceOptions& options, std::chrono::milliseconds block_deadline);
+  /// One block; an outcome that is not Ok when the peer died or hung.
+  std::variant<MeasuredBlock, Outcome> time(const PeerTimeRequest& request);
+
+ private:
+  std::chrono::milliseconds block_deadline_;
+  ChildProcess child_;
+};
+
+}  // namespace whet
