@@ -1,40 +1,32 @@
 #pragma once
 
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "evaluation/evaluation.hpp"
 #include "harness/reference_bundle.hpp"
+#include "harness/tolerances.hpp"
 
 namespace whet {
-
-/// Limits of `configs/tolerances.json`: per dtype a floor for step 1, the replay and the trajectory,
-/// and the factor c on the pooled error E of other correct implementations.
-struct Tolerances {
-  struct Floor {
-    double step1 = 0.0;
-    double replay = 0.0;
-    double trajectory = 0.0;
-  };
-  std::map<DType, Floor> floors;  ///< by the lowest precision that the program computes in
-  double factor = 4.0;
-
-  static Tolerances load(const std::filesystem::path& path);
-};
 
 /// Error of every state tensor (of its change), declared output and loss against the reference.
 struct ValidationResult {
   bool passed = false;
+  /// One for each comparison; of an output two, its norm and " (element)"; of the losses the worst of
+  /// each stretch. An error of 1e300 stands for NaN, infinity or an exact value at another place.
   std::vector<TensorError> errors;
-  /// The worst tensor with index, expected and got of its worst element, or which check failed.
+  std::optional<TensorError> worst;  ///< largest error / limit
+  /// Failed: the worst tensor with index, expected and got of its worst element. Passed: empty, or a
+  /// note that every value compared was NaN.
   std::string detail;
 };
 
 /// Compares one candidate's trajectory with the bundle's reference. NaN equals NaN only at the same
-/// place. What is compared is change: a state tensor's ||dc - dr|| / ||dr|| with d = state_t - state_0.
+/// place, infinity likewise. What is compared is change: a state tensor's ||dc - dr|| / ||dr|| with
+/// d = state_t - state_0; outputs normwise and elementwise; the loss of every step. A candidate has
+/// the reference's snapshots at multiples of its steps_per_launch; its losses may be missing only
+/// where the loss is not an output.
 ValidationResult compare(
     const Workload& workload,
     const ReferenceBundle& bundle,
@@ -42,8 +34,9 @@ ValidationResult compare(
     const Tolerances& tolerances
 );
 
-/// Nothing if the bundle can tell right from wrong; else which of zeros, the initial state and the
-/// previous step's state would pass, and for which tensor.
+/// Nothing if the bundle can tell right from wrong; else which of zeros, the initial state, half the
+/// change, the previous step's state and the previous step's loss would pass, and for which tensor; or
+/// that an update is lost to rounding. docs/formats/tolerances.md has the rules.
 std::optional<std::string> why_powerless(
     const Workload& workload, const ReferenceBundle& bundle, const Tolerances& tolerances
 );
