@@ -32,8 +32,8 @@ std::int64_t outputs_per_tile(const Task& task, std::int64_t outputs, Target tar
   if (outer_contiguous <= reduced_contiguous || outputs == 1) {
     return 1;
   }
-  const std::int64_t widest = target == Target::Cpu ? 64 : 32;
-  return std::min(widest, outputs);
+  // On a GPU a warp stands side by side over 32 outputs, masked where there are fewer.
+  return target == Target::Cpu ? std::min<std::int64_t>(64, outputs) : 32;
 }
 
 }  // namespace

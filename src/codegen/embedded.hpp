@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+/// The helper files of src/codegen/device, for emitted text.
+namespace whet::embedded {
+
+extern const std::string_view types;
+extern const std::string_view cuda;
+extern const std::string_view hooks;
+extern const std::string_view emulated;
+extern const std::string_view gemm;
+extern const std::string_view reduce;
+extern const std::string_view cpu_threads;
+extern const std::string_view cpu_gemm;
+
+}  // namespace whet::embedded

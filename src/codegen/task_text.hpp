@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/text.hpp"
+#include "schedule/device_limits.hpp"
+#include "schedule/schedule.hpp"
+
+namespace whet {
+
+/// What the text of a task needs to know besides the task.
+struct EmitContext {
+  const Schedule& schedule;
+  const DeviceLimits& limits;
+  std::vector<std::int64_t> alignment_bytes;  ///< of each buffer's first element
+};
+
+/// Defines `<name>_tile(b, scratch, tile)`, one tile of a task, for the CPU target.
+void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& context);
+
+/// Defines `<name>_tile(b, shared, tile)`, one tile of a task by a whole block, for CUDA.
+void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
+
+/// "// mm1: [16, 128] = sum over 64; 4 tiles".
+std::string task_comment(const Task& task);
+
+}  // namespace whet
