@@ -11,7 +11,8 @@ namespace whet {
 /// Owns a POSIX file descriptor; -1 is none.
 class Descriptor {
  public:
-  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  Descriptor() = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
   ~Descriptor() { reset(); }
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -30,7 +31,7 @@ class Descriptor {
   void close(const std::string& what);
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 }  // namespace whet

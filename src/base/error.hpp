@@ -44,9 +44,9 @@ class InternalError : public Error {
 }  // namespace whet
 
 /// An invariant of ours, checked in release builds too: `WHET_CHECK(a == b, "a is {}", a)`.
-#define WHET_CHECK(condition, ...)                                                           \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      ::whet::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__));      \
-    }                                                                                        \
+#define WHET_CHECK(condition, ...)                                                      \
+  do {                                                                                  \
+    if (!(condition)) {                                                                 \
+      ::whet::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
+    }                                                                                   \
   } while (false)

@@ -141,9 +141,7 @@ TemporaryFolder::~TemporaryFolder() {
   std::error_code error;
   fs::remove_all(path_, error);
   if (error) {
-    std::fprintf(
-        stderr, "whet: cannot remove %s: %s\n", path_.c_str(), error.message().c_str()
-    );
+    std::fprintf(stderr, "whet: cannot remove %s: %s\n", path_.c_str(), error.message().c_str());
   }
 }
 

@@ -12,7 +12,7 @@
 namespace whet {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMaxShown = 60;
   std::string shown(text.substr(0, kMaxShown));
   if (text.size() > kMaxShown) {
@@ -32,7 +32,7 @@ std::string describe(const Json& value) {
     case Json::value_t::number_float:
       return value.dump();
     case Json::value_t::string:
-      return "the string " + quoted(value.get_ref<const std::string&>());
+      return "the string " + in_quotes(value.get_ref<const std::string&>());
     case Json::value_t::array:
       return fmt::format("an array of {}", value.size());
     case Json::value_t::object:
@@ -50,7 +50,7 @@ std::string key_list(const Json& object) {
     if (num_shown == kMaxShown) {
       return list + ", ...";
     }
-    list += (num_shown++ == 0 ? "" : ", ") + quoted(key);
+    list += (num_shown++ == 0 ? "" : ", ") + in_quotes(key);
   }
   return list.empty() ? "no members" : "only " + list;
 }
@@ -81,8 +81,10 @@ std::string suggestion(std::string_view key, std::initializer_list<std::string_v
   const auto nearest = std::min_element(keys.begin(), keys.end(), [&](auto a, auto b) {
     return edit_distance(key, a) < edit_distance(key, b);
   });
-  const bool close = edit_distance(key, *nearest) <= std::max<std::size_t>(1, key.size() / 3);
-  return close ? fmt::format(" (did you mean {}?)", quoted(*nearest)) : "";
+  // Two, so that a pair of swapped letters counts as close.
+  const std::size_t limit = key.size() <= 2 ? 1 : std::max<std::size_t>(2, key.size() / 3);
+  const bool close = edit_distance(key, *nearest) <= limit;
+  return close ? fmt::format(" (did you mean {}?)", in_quotes(*nearest)) : "";
 }
 
 std::string describe_range(std::int64_t low, std::int64_t high) {
@@ -118,14 +120,14 @@ JsonCursor JsonCursor::parse_text(std::string_view text, const std::string& name
 JsonCursor JsonCursor::at(const std::string& key) const {
   std::optional<JsonCursor> member = find(key);
   if (!member) {
-    fail(fmt::format("a member {}", quoted(key)), key_list(*value_));
+    fail(fmt::format("a member {}", in_quotes(key)), key_list(*value_));
   }
   return *std::move(member);
 }
 
 std::optional<JsonCursor> JsonCursor::find(const std::string& key) const {
   if (!is_object()) {
-    fail(fmt::format("an object with {}", quoted(key)));
+    fail(fmt::format("an object with {}", in_quotes(key)));
   }
   const auto member = value_->find(key);
   if (member == value_->end()) {
@@ -168,11 +170,11 @@ void JsonCursor::allow_only(std::initializer_list<std::string_view> keys) const 
     }
     std::string known;
     for (const std::string_view each : keys) {
-      known += (known.empty() ? "" : ", ") + quoted(each);
+      known += (known.empty() ? "" : ", ") + in_quotes(each);
     }
     fail(
         known.empty() ? "no members" : fmt::format("only the keys {}", known),
-        fmt::format("{}{}", quoted(key), suggestion(key, keys))
+        fmt::format("{}{}", in_quotes(key), suggestion(key, keys))
     );
   }
 }
@@ -192,9 +194,9 @@ std::string JsonCursor::as_string() const {
 }
 
 std::int64_t JsonCursor::as_integer(std::int64_t low, std::int64_t high) const {
-  const bool fits = is_integer() && (!value_->is_number_unsigned() ||
-                                     value_->get<std::uint64_t>() <=
-                                         static_cast<std::uint64_t>(INT64_MAX));
+  const bool fits =
+      is_integer() && (!value_->is_number_unsigned() ||
+                       value_->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
   if (!fits) {
     fail(describe_range(low, high));
   }

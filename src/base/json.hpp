@@ -12,7 +12,8 @@
 
 namespace whet {
 
-/// For writing, and for frames between our own processes: keys keep the order in which they are set.
+/// For writing, and for frames between our own processes: keys keep the order in which they are
+/// set.
 using Json = nlohmann::ordered_json;
 
 /// A place in a JSON document that a person wrote: every accessor checks the type and, when it does
@@ -36,7 +37,8 @@ class JsonCursor {
   std::vector<JsonCursor> items() const;
   /// (key, member) pairs of this object in file order.
   std::vector<std::pair<std::string, JsonCursor>> members() const;
-  /// Throws UserError for the first key of this object that is not in `keys`, suggesting the nearest.
+  /// Throws UserError for the first key of this object that is not in `keys`, suggesting the
+  /// nearest.
   void allow_only(std::initializer_list<std::string_view> keys) const;
 
   bool is_string() const;
@@ -62,7 +64,9 @@ class JsonCursor {
   const Json& value() const;
 
  private:
-  JsonCursor(std::shared_ptr<const Json> root, const Json* value, std::string file, std::string path)
+  JsonCursor(
+      std::shared_ptr<const Json> root, const Json* value, std::string file, std::string path
+  )
       : root_(std::move(root)), value_(value), file_(std::move(file)), path_(std::move(path)) {}
 
   std::shared_ptr<const Json> root_;

@@ -13,8 +13,7 @@ namespace {
 
 class DocumentBuilder : public nlohmann::json_sax<Json> {
  public:
-  DocumentBuilder(std::string_view text, std::string name)
-      : text_(text), name_(std::move(name)) {}
+  DocumentBuilder(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
 
   Json take() { return std::move(root_); }
 
@@ -77,7 +76,8 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
       level.container->push_back(std::move(value));
       return &level.container->back();
     }
-    // The vector's emplace_back rather than the map's emplace, which would search for the key again.
+    // The vector's emplace_back rather than the map's emplace, which would search for the key
+    // again.
     auto& members = level.container->get_ref<Json::object_t&>();
     return &members.Json::object_t::Container::emplace_back(level.key, std::move(value)).second;
   }

@@ -25,8 +25,10 @@ std::array<std::uint32_t, 4> philox4x32_10(
     const std::uint64_t product0 = kMultiplier0 * counter[0];
     const std::uint64_t product1 = kMultiplier1 * counter[2];
     counter = {
-        high_word(product1) ^ counter[1] ^ key[0], low_word(product1),
-        high_word(product0) ^ counter[3] ^ key[1], low_word(product0)};
+        high_word(product1) ^ counter[1] ^ key[0],
+        low_word(product1),
+        high_word(product0) ^ counter[3] ^ key[1],
+        low_word(product0)};
     key[0] += kWeyl0;
     key[1] += kWeyl1;
   }

@@ -7,7 +7,8 @@ namespace whet {
 
 /// Counter-based random numbers, the same here and in Python: word `i` of stream (seed, stream) is
 /// word i % 4 of Philox4x32-10 with key = seed and counter = (i / 4, stream), both as two 32-bit
-/// words, low word first. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// words, low word first. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
+/// 2011.
 class Philox {
  public:
   Philox(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}

@@ -30,8 +30,8 @@ struct Pipe {
   Descriptor write_end;
 };
 
-/// Moves a descriptor above the standard ones, so that the child's dup2 cannot overwrite it when our
-/// own standard streams are closed.
+/// Moves a descriptor above the standard ones, so that the child's dup2 cannot overwrite it when
+/// our own standard streams are closed.
 Descriptor lifted(Descriptor low) {
   if (low.get() > STDERR_FILENO) {
     return low;
@@ -87,15 +87,16 @@ std::vector<std::string> child_environment(const ProcessOptions& options) {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text = *entry;
-    const bool dropped =
-        std::any_of(
-            options.unset_environment.begin(), options.unset_environment.end(),
-            [&](const std::string& name) { return names(text, name); }
-        ) ||
-        std::any_of(
-            options.set_environment.begin(), options.set_environment.end(),
-            [&](const auto& pair) { return names(text, pair.first); }
-        );
+    const bool dropped = std::any_of(
+                             options.unset_environment.begin(),
+                             options.unset_environment.end(),
+                             [&](const std::string& name) { return names(text, name); }
+                         ) ||
+                         std::any_of(
+                             options.set_environment.begin(),
+                             options.set_environment.end(),
+                             [&](const auto& pair) { return names(text, pair.first); }
+                         );
     if (!dropped) {
       environment.push_back(text);
     }
@@ -209,7 +210,8 @@ bool reset_signals() {
   require(
       ::dup2(plan.stdin_fd, STDIN_FILENO) >= 0 && ::dup2(plan.stdout_fd, STDOUT_FILENO) >= 0 &&
           (plan.stderr_fd < 0 || ::dup2(plan.stderr_fd, STDERR_FILENO) >= 0),
-      plan, Step::Streams
+      plan,
+      Step::Streams
   );
   // Descriptors that some library opened without O_CLOEXEC; kernels before 5.11 cannot.
   ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -219,7 +221,8 @@ bool reset_signals() {
     require(::setrlimit(RLIMIT_AS, &limit) == 0, plan, Step::Limit);
   }
   require(
-      plan.cores == nullptr || ::sched_setaffinity(0, sizeof(cpu_set_t), plan.cores) == 0, plan,
+      plan.cores == nullptr || ::sched_setaffinity(0, sizeof(cpu_set_t), plan.cores) == 0,
+      plan,
       Step::Cores
   );
   require(reset_signals(), plan, Step::Signals);

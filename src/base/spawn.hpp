@@ -15,7 +15,8 @@ struct SpawnedProcess {
   Descriptor stderr_pipe;  ///< none unless captured
 };
 
-/// Returns once the program runs. Throws EnvironmentError naming the program and the step that failed.
+/// Returns once the program runs. Throws EnvironmentError naming the program and the step that
+/// failed.
 SpawnedProcess spawn(const ProcessOptions& options);
 
 }  // namespace whet

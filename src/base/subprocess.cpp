@@ -1,5 +1,5 @@
-// The child is reaped only after its group was killed: until then its id, and so the group's, cannot
-// go to a stranger.
+// The child is reaped only after its group was killed: until then its id, and so the group's,
+// cannot go to a stranger.
 #include "base/subprocess.hpp"
 
 #include <poll.h>
@@ -231,7 +231,8 @@ void Subprocess::kill_group() {
   while (!has_ended()) {
     if (poll_until(false, false, deadline).timed_out) {
       throw EnvironmentError(fmt::format(
-          "process {} did not end within {} s of SIGKILL; it may be stuck in a driver", pid_,
+          "process {} did not end within {} s of SIGKILL; it may be stuck in a driver",
+          pid_,
           kPatience.count()
       ));
     }
@@ -271,13 +272,12 @@ Subprocess::Ready Subprocess::poll_until(bool for_write, bool for_read, Deadline
         {.fd = stderr_.get(), .events = POLLIN, .revents = 0},
         {.fd = exit_ ? -1 : exit_event_.get(), .events = POLLIN, .revents = 0},
     }};
-    const auto remaining =
-        std::max(deadline - steady_clock::now(), steady_clock::duration::zero());
+    const auto remaining = std::max(deadline - steady_clock::now(), steady_clock::duration::zero());
     const bool blind = !exit_ && !exit_event_;
-    const timespec timeout = to_timespec(
-        std::min<steady_clock::duration>(remaining, blind ? kBlindSlice : kLongestSlice)
-    );
-    if (::ppoll(polled.data(), polled.size(), exit_ ? nullptr : &timeout, nullptr) < 0) {
+    steady_clock::duration slice = blind ? steady_clock::duration(kBlindSlice) : kLongestSlice;
+    slice = exit_ ? steady_clock::duration::zero() : std::min(slice, remaining);
+    const timespec timeout = to_timespec(slice);
+    if (::ppoll(polled.data(), polled.size(), &timeout, nullptr) < 0) {
       if (errno != EINTR) {
         throw_errno("cannot wait for a child");
       }
@@ -325,8 +325,8 @@ void Subprocess::reap() {
     }
   }
   const bool signaled = WIFSIGNALED(status);
-  exit_ = ExitState{
-      .signaled = signaled, .code = signaled ? WTERMSIG(status) : WEXITSTATUS(status)};
+  exit_ =
+      ExitState{.signaled = signaled, .code = signaled ? WTERMSIG(status) : WEXITSTATUS(status)};
   drain_stderr();
 }
 
@@ -366,8 +366,7 @@ ProcessResult run_process(
   const Subprocess::Deadline deadline = steady_clock::now() + timeout;
   Subprocess child(options);
   ProcessResult result;
-  const bool exchanged =
-      child.exchange(input, result.output, deadline) == Subprocess::Io::Ok;
+  const bool exchanged = child.exchange(input, result.output, deadline) == Subprocess::Io::Ok;
   std::optional<ExitState> exit = exchanged ? child.wait(deadline) : std::nullopt;
   if (!exit) {
     result.timed_out = true;

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -16,13 +17,13 @@ namespace whet {
 /// How to start a child: an argument vector, never a shell string.
 struct ProcessOptions {
   /// [0] is the program: searched in our PATH, or relative to our folder when it has a slash.
-  std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> set_environment;
-  std::vector<std::string> unset_environment;
-  std::string working_folder;                               ///< empty: ours
-  std::size_t max_address_space_bytes = 0;                  ///< 0: no limit
-  std::vector<int> allowed_cores;                           ///< empty: inherited
-  bool capture_stderr = true;                               ///< else inherited
+  std::vector<std::string> arguments{};
+  std::vector<std::pair<std::string, std::string>> set_environment{};
+  std::vector<std::string> unset_environment{};
+  std::string working_folder{};             ///< empty: ours
+  std::size_t max_address_space_bytes = 0;  ///< 0: no limit
+  std::vector<int> allowed_cores{};         ///< empty: inherited
+  bool capture_stderr = true;               ///< else inherited
 };
 
 /// How a child ended.
@@ -60,11 +61,12 @@ class Subprocess {
   Io exchange(std::string_view input, std::string& output, Deadline deadline);
 
   void close_stdin();
-  /// Kills the whole group with SIGKILL and reaps the child. Throws EnvironmentError when the kernel
-  /// does not let it die (a driver that hangs).
+  /// Kills the whole group with SIGKILL and reaps the child. Throws EnvironmentError when the
+  /// kernel does not let it die (a driver that hangs).
   void kill_group();
   /// Waits until the deadline; nothing if the child still runs then. What is left of the group of a
-  /// child that ended is killed. Standard output must have been read, or a full pipe blocks the child.
+  /// child that ended is killed. Standard output must have been read, or a full pipe blocks the
+  /// child.
   std::optional<ExitState> wait(Deadline deadline);
   /// False also reaps, as wait does.
   bool running();
@@ -100,11 +102,12 @@ class Subprocess {
 struct ProcessResult {
   bool timed_out = false;
   ExitState exit;
-  std::string output;         ///< standard output
-  std::string error_output;   ///< last 64 KiB of standard error
+  std::string output;        ///< standard output
+  std::string error_output;  ///< last 64 KiB of standard error
 };
 
-/// Starts, feeds `input`, collects, and kills the group at the timeout, or once the child has ended.
+/// Starts, feeds `input`, collects, and kills the group at the timeout, or once the child has
+/// ended.
 ProcessResult run_process(
     const ProcessOptions& options, std::chrono::milliseconds timeout, std::string_view input = ""
 );
