@@ -69,9 +69,9 @@ class FieldReader {
   template <std::integral T>
   void read(T& out, const char* name, T low) const {
     const Json& value = member(name);
-    const bool fits = value.is_number_unsigned()
-                          ? std::in_range<T>(value.get<std::uint64_t>())
-                          : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                 : value.is_number_integer() &&
+                                                       std::in_range<T>(value.get<std::int64_t>());
     if (!fits || value.get<T>() < low) {
       fail(name, fmt::format("an integer in [{}, {}]", low, std::numeric_limits<T>::max()));
     }

@@ -27,7 +27,7 @@ class DeviceFault : public std::runtime_error {
  public:
   DeviceFault(Status status_, const std::string& detail)
       : std::runtime_error(detail), status(status_) {}
-  Status status;  ///< LaunchFailed, Crashed, OutOfMemory or TimedOut
+  Status status;  ///< LaunchFailed, Crashed, OutOfMemory, TimedOut or BarrierHang
 };
 
 /// Loaded code, immutable, shareable between instances.
@@ -86,7 +86,8 @@ class Executor {
   virtual Conditions conditions() = 0;
 };
 
-/// The host's CPU with a persistent pool of at most `num_threads` threads.
+/// The host's CPU with a persistent pool of `num_threads` threads, or as many as there are allowed
+/// cores if that is fewer or `num_threads` is 0. Kernels of more blocks are refused by load().
 std::unique_ptr<Executor> make_cpu_executor(int num_threads);
 
 /// A GPU by CUDA ordinal or UUID. Throws EnvironmentError: no driver, no device, and what to do.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "jit/executor.hpp"
@@ -20,7 +20,8 @@ class StepInstance {
 
   /// The arguments of the launch that starts with batch `first_batch` of a ring of `ring_length`.
   StepLaunch arguments(std::uint32_t ring_length, std::uint32_t first_batch) const;
-  /// Enqueues one launch. Throws DeviceFault if the instance is hung.
+  /// Enqueues one launch. Throws DeviceFault (BarrierHang) once hang_place() has seen a hang;
+  /// before that a hung kernel ends at once by itself.
   void launch(std::uint32_t ring_length, std::uint32_t first_batch);
   /// Waits, then reads the status word: nothing, or the place at which a block left a barrier.
   std::optional<std::uint32_t> hang_place();
@@ -39,6 +40,7 @@ class StepInstance {
   std::vector<void*> tensors_;
   void* workspace_ = nullptr;
   std::uint32_t spin_limit_ = kDefaultSpinLimit;
+  std::optional<std::uint32_t> hang_place_;  ///< as last seen
 };
 
 }  // namespace whet

@@ -1,0 +1,89 @@
+#include "jit/step_instance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace whet {
+namespace {
+
+std::size_t workspace_bytes(const LoadedKernel& kernel) {
+  return std::max(kernel.plan().workspace_bytes, LaunchPlan::kControlBytes);
+}
+
+}  // namespace
+
+StepInstance::StepInstance(
+    Executor& executor, const LoadedKernel& kernel, std::vector<void*> tensors
+)
+    : executor_(executor), kernel_(kernel), tensors_(std::move(tensors)) {
+  WHET_CHECK(
+      tensors_.size() == kernel.plan().arguments.size(),
+      "{} tensors for a kernel of {} arguments",
+      tensors_.size(),
+      kernel.plan().arguments.size()
+  );
+  workspace_ = executor_.allocate(workspace_bytes(kernel));
+  try {
+    refresh();
+  } catch (...) {
+    executor_.release(workspace_);
+    throw;
+  }
+}
+
+StepInstance::~StepInstance() { executor_.release(workspace_); }
+
+StepLaunch StepInstance::arguments(std::uint32_t ring_length, std::uint32_t first_batch) const {
+  return {
+      .kernel = &kernel_,
+      .arguments =
+          {
+              .tensors = tensors_,
+              .workspace = workspace_,
+              .ring_length = ring_length,
+              .first_batch = first_batch,
+              .spin_limit = spin_limit_,
+          },
+  };
+}
+
+void StepInstance::launch(std::uint32_t ring_length, std::uint32_t first_batch) {
+  if (hang_place_) {
+    throw DeviceFault(
+        Status::BarrierHang,
+        fmt::format(
+            "this instance hung at barrier {} in an earlier launch, so its state is undefined: "
+            "restore the state, then refresh() the instance",
+            *hang_place_
+        )
+    );
+  }
+  executor_.launch(arguments(ring_length, first_batch));
+}
+
+std::optional<std::uint32_t> StepInstance::hang_place() {
+  constexpr std::size_t kStatusWord = 1;
+  std::array<std::uint32_t, kStatusWord + 1> control{};
+  executor_.synchronize();
+  executor_.download(control.data(), workspace_, sizeof(control));
+  if (control[kStatusWord] != 0) {
+    hang_place_ = control[kStatusWord] - 1;
+  }
+  return hang_place_;
+}
+
+void StepInstance::refresh() {
+  executor_.synchronize();
+  executor_.fill(workspace_, 0, LaunchPlan::kControlBytes);
+  hang_place_.reset();
+}
+
+void StepInstance::poison(unsigned char value) {
+  const std::size_t bytes = workspace_bytes(kernel_) - LaunchPlan::kControlBytes;
+  executor_.fill(static_cast<std::byte*>(workspace_) + LaunchPlan::kControlBytes, value, bytes);
+}
+
+}  // namespace whet

@@ -1,0 +1,90 @@
+#include "jit/step_instance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "host_kernel.hpp"
+
+namespace whet {
+namespace {
+
+/// On the CPU, with a kernel that waits for a second block, which there is not, when `b` says so.
+class StepInstanceTest : public HostKernels {
+ protected:
+  void SetUp() override {
+    executor_ = make_cpu_executor(1);
+    kernel_ = load(
+        *executor_,
+        "if (static_cast<u32*>(arguments.workspace)[1] != 0) return;\n"
+        "if (b[0] != 0.0f && !barrier(arguments, 2, 41)) return;\n"
+        "a[0] += 1.0f;\n",
+        1,
+        4096
+    );
+  }
+
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<LoadedKernel> kernel_;
+  float a_ = 0.0f;
+  float b_ = 0.0f;
+};
+
+TEST_F(StepInstanceTest, StartsWithoutAHang) {
+  StepInstance instance(*executor_, *kernel_, {&a_, &b_});
+  instance.launch(1, 0);
+  EXPECT_EQ(a_, 1.0f);
+  EXPECT_EQ(instance.hang_place(), std::nullopt);
+}
+
+TEST_F(StepInstanceTest, TellsWhereABlockLeftABarrier) {
+  StepInstance instance(*executor_, *kernel_, {&a_, &b_});
+  instance.set_spin_limit(10);
+  b_ = 1.0f;
+  instance.launch(1, 0);
+  EXPECT_EQ(instance.hang_place(), 41u);
+  EXPECT_EQ(a_, 0.0f);
+}
+
+TEST_F(StepInstanceTest, RefusesToLaunchAfterAHangUntilRefreshed) {
+  StepInstance instance(*executor_, *kernel_, {&a_, &b_});
+  instance.set_spin_limit(10);
+  b_ = 1.0f;
+  instance.launch(1, 0);
+  instance.hang_place();
+  b_ = 0.0f;
+  try {
+    instance.launch(1, 0);
+    FAIL() << "no fault";
+  } catch (const DeviceFault& fault) {
+    EXPECT_EQ(fault.status, Status::BarrierHang);
+    EXPECT_NE(std::string(fault.what()).find("barrier 41"), std::string::npos) << fault.what();
+    EXPECT_NE(std::string(fault.what()).find("refresh()"), std::string::npos) << fault.what();
+  }
+  instance.refresh();
+  instance.launch(1, 0);
+  EXPECT_EQ(a_, 1.0f);
+  EXPECT_EQ(instance.hang_place(), std::nullopt);
+}
+
+TEST_F(StepInstanceTest, LaunchesThatFollowAHangEndAtOnce) {
+  StepInstance instance(*executor_, *kernel_, {&a_, &b_});
+  instance.set_spin_limit(10);
+  b_ = 1.0f;
+  instance.launch(1, 0);
+  b_ = 0.0f;
+  instance.launch(1, 0);  // the host has not looked yet
+  EXPECT_EQ(a_, 0.0f);
+}
+
+TEST_F(StepInstanceTest, PoisonLeavesTheControlWords) {
+  StepInstance instance(*executor_, *kernel_, {&a_, &b_});
+  instance.poison(0xff);
+  EXPECT_EQ(instance.hang_place(), std::nullopt);
+}
+
+TEST_F(StepInstanceTest, RefusesAnotherNumberOfTensors) {
+  EXPECT_THROW(StepInstance(*executor_, *kernel_, {&a_}), InternalError);
+}
+
+}  // namespace
+}  // namespace whet
