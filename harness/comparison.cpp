@@ -11,8 +11,9 @@
 namespace whet {
 namespace {
 
-/// An unrounded change this small beside what rounding makes of it is rounding's alone. f32 sums of a
-/// million terms that cancel leave about 1e-4 of a term, f64 ones 1e-13: anything between will do.
+/// An unrounded change this small beside what rounding makes of it is rounding's alone. f32 sums of
+/// a million terms that cancel leave about 1e-4 of a term, f64 ones 1e-13: anything between will
+/// do.
 constexpr double kZeroShare = 1e-6;
 
 /// A loss this far below the rms of all is judged as if it were there: what is left of a loss that
@@ -210,6 +211,7 @@ std::vector<Check> make_checks(
   for (std::size_t c = 0; c < checks.size(); ++c) {
     Check& check = checks[c];
     if (is_exact(tensor_of(bundle.reference, check).dtype)) {
+      check.is_zero = size_of(check, check.expected) == 0.0;
       continue;
     }
     set_size(check, others, check.is_state && unchanged[check.tensor_idx]);
@@ -251,7 +253,8 @@ LossLimits make_loss_limits(
       num_finite += 1.0;
     }
   }
-  const double smallest = num_finite > 0.0 ? kSmallestLossShare * std::sqrt(squares / num_finite) : 0.0;
+  const double smallest =
+      num_finite > 0.0 ? kSmallestLossShare * std::sqrt(squares / num_finite) : 0.0;
   const Tolerances::Floor& floor = floors_for(tolerances, step).loss;
   LossLimits result;
   double pooled = 0.0;

@@ -23,22 +23,23 @@ struct Check {
   bool is_state = true;
   std::size_t tensor_idx = 0;  ///< in step.state or step.outputs
   Measure measure = Measure::Change;
-  std::string tensor;          ///< the user's name
-  std::string when;            ///< "step 1", "replay", "trajectory"
-  std::vector<double> expected;
-  std::vector<double> base;    ///< what changes count from; empty: zero
-  /// Size of the right answer: norm of the change or of the tensor, or its rms. 0 where only the same
-  /// bits will do: integers, masks, and what no correct implementation changes.
+  std::string tensor{};  ///< the user's name
+  std::string when{};    ///< "step 1", "replay", "trajectory"
+  std::vector<double> expected{};
+  std::vector<double> base{};  ///< what changes count from; empty: zero
+  /// Size of the right answer: norm of the change or of the tensor, or its rms. 0 where only the
+  /// same bits will do: integers, masks, and what no correct implementation changes.
   double size = 0.0;
-  /// The right answer is zero up to rounding: `size` is the largest that a correct implementation made
-  /// of it, and a candidate that does nothing is right.
+  /// The right answer is zero up to rounding: `size` is the largest that a correct implementation
+  /// made of it, and a candidate that does nothing is right.
   bool is_zero = false;
   double limit = 0.0;
 };
 
 /// How far one tensor is from what a check expects.
 struct Distance {
-  /// In units of the check's size; kUnlike when NaN, infinities or exact values are at other places.
+  /// In units of the check's size; kUnlike when NaN, infinities or exact values are at other
+  /// places.
   double error = 0.0;
   std::size_t worst_idx = 0;
 };
@@ -50,10 +51,10 @@ Distance distance(const Check& check, const std::vector<double>& got);
 /// Whether at least one element of the right answer is a finite number.
 bool has_finite(const Check& check);
 
-/// Every comparison that a bundle asks for, with its limit: max(floor, factor * E). E is the root mean
-/// square of the errors of native eager and the other orders over the tensors of one dtype, or over
-/// this tensor alone if that is more. An implementation with NaN or infinity at other places than the
-/// reference does not count: LibTorch can be wrong (an f16 mean that overflows).
+/// Every comparison that a bundle asks for, with its limit: max(floor, factor * E). E is the root
+/// mean square of the errors of native eager and the other orders over the tensors of one dtype, or
+/// over this tensor alone if that is more. An implementation with NaN or infinity at other places
+/// than the reference does not count: LibTorch can be wrong (an f16 mean that overflows).
 std::vector<Check> make_checks(
     const Workload& workload, const ReferenceBundle& bundle, const Tolerances& tolerances
 );

@@ -83,23 +83,21 @@ std::int64_t scaled_word(std::uint32_t word, std::uint64_t range) {
 void require_float(const Fill& fill, const TensorDesc& tensor) {
   const char* name = fill.kind == Fill::Kind::Normal ? "normal" : "uniform";
   if (!is_compute_dtype(tensor.dtype) && tensor.dtype != DType::F64) {
-    throw UserError(
-        fmt::format(
-            "{}: a \"{}\" fill draws fractions, but the dtype is {}; use \"integers\", \"zeros\" or "
-            "\"ones\"",
-            tensor.name,
-            name,
-            dtype_name(tensor.dtype)
-        )
-    );
+    throw UserError(fmt::format(
+        "{}: a \"{}\" fill draws fractions, but the dtype is {}; use \"integers\", \"zeros\" or "
+        "\"ones\"",
+        tensor.name,
+        name,
+        dtype_name(tensor.dtype)
+    ));
   }
 }
 
 void fill_integers(HostTensor& out, const Fill& fill, const TensorDesc& tensor, Philox random) {
   if (fill.high <= fill.low) {
-    throw UserError(
-        fmt::format("{}: \"integers\" needs low < high, found {} and {}", tensor.name, fill.low, fill.high)
-    );
+    throw UserError(fmt::format(
+        "{}: \"integers\" needs low < high, found {} and {}", tensor.name, fill.low, fill.high
+    ));
   }
   const auto range = static_cast<std::uint64_t>(fill.high) - static_cast<std::uint64_t>(fill.low);
   for (std::size_t i = 0; i < count(out); ++i) {
@@ -115,7 +113,8 @@ void fill_integers(HostTensor& out, const Fill& fill, const TensorDesc& tensor, 
 /// Along the last dimension each row is 1 at a drawn place and 0 elsewhere.
 void fill_one_hot(HostTensor& out, const TensorDesc& tensor, Philox random) {
   if (tensor.shape.empty()) {
-    throw UserError(fmt::format("{}: a \"one_hot\" fill needs at least one dimension", tensor.name));
+    throw UserError(fmt::format("{}: a \"one_hot\" fill needs at least one dimension", tensor.name)
+    );
   }
   const auto num_classes = static_cast<std::size_t>(tensor.shape.back());
   for (std::size_t row = 0; num_classes > 0 && row < count(out) / num_classes; ++row) {
@@ -131,7 +130,9 @@ std::int64_t dense_bytes(DType dtype, const std::vector<std::int64_t>& shape) {
   std::int64_t bytes = empty ? 0 : dtype_bytes(dtype);
   for (const std::int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) {
-      throw UserError(fmt::format("a {} tensor of this shape does not fit memory", dtype_name(dtype)));
+      throw UserError(
+          fmt::format("a {} tensor of this shape does not fit memory", dtype_name(dtype))
+      );
     }
   }
   return bytes;

@@ -23,15 +23,15 @@ std::int64_t dense_bytes(DType dtype, const std::vector<std::int64_t>& shape);
 /// Elements in row-major order; booleans are 0 and 1, integers lose digits above 2^53.
 std::vector<double> to_doubles(const HostTensor& tensor);
 
-/// The tensor whose elements are `values`, rounded as LibTorch rounds a double: to f32 first, then to
-/// bf16 or f16. Integers are truncated.
+/// The tensor whose elements are `values`, rounded as LibTorch rounds a double: to f32 first, then
+/// to bf16 or f16. Integers are truncated.
 HostTensor from_doubles(
     DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values
 );
 
 /// Initial values by a fill, from Philox stream (seed, stream); docs/formats/bundle.md has the
-/// formulas, which are the same in Python. Layout does not count: element i is the i-th in row-major
-/// order. Throws UserError for a fill that the dtype cannot hold.
+/// formulas, which are the same in Python. Layout does not count: element i is the i-th in
+/// row-major order. Throws UserError for a fill that the dtype cannot hold.
 HostTensor fill_tensor(
     const Fill& fill, const TensorDesc& tensor, std::uint64_t seed, std::uint64_t stream
 );

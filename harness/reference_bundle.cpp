@@ -126,7 +126,9 @@ class BundleReader {
     }
     if (found->second.dtype != tensor.dtype || found->second.shape != tensor.shape) {
       refuse(
-          fmt::format("{} as {} [{}]", name, dtype_name(tensor.dtype), fmt::join(tensor.shape, ", ")),
+          fmt::format(
+              "{} as {} [{}]", name, dtype_name(tensor.dtype), fmt::join(tensor.shape, ", ")
+          ),
           fmt::format(
               "{} [{}]", dtype_name(found->second.dtype), fmt::join(found->second.shape, ", ")
           )
@@ -148,15 +150,13 @@ class BundleReader {
 
  private:
   [[noreturn]] void refuse(const std::string& expected, const std::string& found) const {
-    throw EnvironmentError(
-        fmt::format(
-            "{}: expected a reference bundle of this workload with {}, found {}; delete it to have it "
-            "made anew",
-            file_,
-            expected,
-            found
-        )
-    );
+    throw EnvironmentError(fmt::format(
+        "{}: expected a reference bundle of this workload with {}, found {}; delete it to have it "
+        "made anew",
+        file_,
+        expected,
+        found
+    ));
   }
 
   Safetensors content_;
@@ -181,8 +181,9 @@ std::string data_key(const Workload& workload) {
   for (const auto* fills : {&workload.input_fills, &workload.state_fills}) {
     text += " |";
     for (const Fill& fill : *fills) {
-      text +=
-          fmt::format(" {} {:a} {} {}", static_cast<int>(fill.kind), fill.scale, fill.low, fill.high);
+      text += fmt::format(
+          " {} {:a} {} {}", static_cast<int>(fill.kind), fill.scale, fill.low, fill.high
+      );
     }
   }
   text += " |";
@@ -206,16 +207,14 @@ std::int64_t bundle_bytes(const Workload& workload) {
 void check_bundle_fits(std::int64_t bytes, const std::filesystem::path& path) {
   constexpr double kMib = 1024.0 * 1024.0;
   const auto refuse = [&](std::int64_t limit, const char* what) {
-    throw EnvironmentError(
-        fmt::format(
-            "{}: the reference bundle needs {:.1f} MiB, {} {:.1f} MiB; use fewer outputs, batches or "
-            "smaller dims",
-            path.string(),
-            static_cast<double>(bytes) / kMib,
-            what,
-            static_cast<double>(limit) / kMib
-        )
-    );
+    throw EnvironmentError(fmt::format(
+        "{}: the reference bundle needs {:.1f} MiB, {} {:.1f} MiB; use fewer outputs, batches or "
+        "smaller dims",
+        path.string(),
+        static_cast<double>(bytes) / kMib,
+        what,
+        static_cast<double>(limit) / kMib
+    ));
   };
   if (bytes > kMaxBundleBytes) {
     refuse(kMaxBundleBytes, "the most is");
@@ -281,8 +280,7 @@ ReferenceBundle read_bundle(const std::filesystem::path& path, const Workload& w
   for_each_trajectory(bundle, [&](const std::string& name, Trajectory& trajectory) {
     trajectory.losses = reader.take_doubles(name + ".losses", num_losses);
   });
-  bundle.unrounded_change =
-      reader.take_doubles("unrounded_change", workload.step.state.size());
+  bundle.unrounded_change = reader.take_doubles("unrounded_change", workload.step.state.size());
   reader.finish();
   return bundle;
 }

@@ -47,16 +47,16 @@ std::optional<DType> parse_format_name(std::string_view name) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& found) {
-  throw EnvironmentError(
-      fmt::format("{}: expected a .safetensors file, found {}; delete it to have it made anew", file, found)
-  );
+  throw EnvironmentError(fmt::format(
+      "{}: expected a .safetensors file, found {}; delete it to have it made anew", file, found
+  ));
 }
 
 /// A tensor of the header: where its bytes lie in the data.
 struct Entry {
   std::string name;
   DType dtype = DType::F32;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape{};
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
@@ -112,7 +112,8 @@ void check_tiling(std::vector<Entry>& entries, std::size_t num_data, const std::
   for (const Entry& entry : entries) {
     if (entry.begin != next) {
       refuse(
-          file, fmt::format("tensor \"{}\" at byte {} where {} comes next", entry.name, entry.begin, next)
+          file,
+          fmt::format("tensor \"{}\" at byte {} where {} comes next", entry.name, entry.begin, next)
       );
     }
     next = entry.end;
@@ -183,8 +184,9 @@ Safetensors decode_safetensors(std::string_view bytes, const std::string& file) 
   }
   check_tiling(entries, data.size(), file);
   for (Entry& entry : entries) {
-    const std::string_view part =
-        data.substr(static_cast<std::size_t>(entry.begin), static_cast<std::size_t>(entry.end - entry.begin));
+    const std::string_view part = data.substr(
+        static_cast<std::size_t>(entry.begin), static_cast<std::size_t>(entry.end - entry.begin)
+    );
     HostTensor tensor{.dtype = entry.dtype, .shape = std::move(entry.shape), .bytes = {}};
     tensor.bytes.assign(part.begin(), part.end());
     result.tensors.emplace(std::move(entry.name), std::move(tensor));

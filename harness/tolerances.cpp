@@ -88,13 +88,11 @@ const Tolerances::Floors& floors_for(const Tolerances& tolerances, const Program
   const DType lowest = lowest_precision(program);
   const auto found = tolerances.floors.find(lowest);
   if (found == tolerances.floors.end()) {
-    throw UserError(
-        fmt::format(
-            "the tolerances have no floors for {}, the program's lowest precision; add \"floors.{}\"",
-            dtype_name(lowest),
-            dtype_name(lowest)
-        )
-    );
+    throw UserError(fmt::format(
+        "the tolerances have no floors for {}, the program's lowest precision; add \"floors.{}\"",
+        dtype_name(lowest),
+        dtype_name(lowest)
+    ));
   }
   return found->second;
 }

@@ -8,8 +8,9 @@
 
 namespace whet {
 
-/// Limits of `configs/tolerances.json`: a comparison may be off by max(floor, factor * E), where E is
-/// the pooled error of other correct implementations. docs/formats/tolerances.md gives the reasons.
+/// Limits of `configs/tolerances.json`: a comparison may be off by max(floor, factor * E), where E
+/// is the pooled error of other correct implementations. docs/formats/tolerances.md gives the
+/// reasons.
 struct Tolerances {
   /// One for each place where a trajectory is compared.
   struct Floor {

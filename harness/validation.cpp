@@ -51,9 +51,9 @@ std::string describe_value(const Check& check, std::size_t i, double value) {
 std::string describe_error(
     const Check& check, const HostTensor& got, const Distance& distance, const TensorError& error
 ) {
-  const char* what = check.measure == Measure::Change    ? "change"
-                     : check.measure == Measure::Norm    ? "norm"
-                                                         : "largest element";
+  const char* what = check.measure == Measure::Change ? "change"
+                     : check.measure == Measure::Norm ? "norm"
+                                                      : "largest element";
   const std::string amount = distance.error < kUnlike
                                  ? fmt::format("{} is off by {:.3g}", what, distance.error)
                                  : "other values where only the same will do";
@@ -127,8 +127,7 @@ void compare_losses(
           .tensor = name,
           .when = when,
           .error = loss_error(expected[end], got[end], limits.sizes[end]),
-          .limit = limits.limits[end]
-      };
+          .limit = limits.limits[end]};
       if (end == begin || is_worse(error, worst)) {
         worst = std::move(error);
         worst_idx = end;
@@ -219,7 +218,9 @@ std::optional<std::string> passing_probe(
 }
 
 /// A state tensor that the steps update, though no compared value of it shows that.
-std::optional<std::string> lost_update(const std::vector<Check>& checks, const ReferenceBundle& bundle) {
+std::optional<std::string> lost_update(
+    const std::vector<Check>& checks, const ReferenceBundle& bundle
+) {
   for (std::size_t i = 0; i < bundle.unrounded_change.size(); ++i) {
     std::string name;
     bool changes = false;
@@ -231,7 +232,8 @@ std::optional<std::string> lost_update(const std::vector<Check>& checks, const R
     }
     if (!changes && bundle.unrounded_change[i] > 0.0) {
       return fmt::format(
-          "the update of {} is lost to rounding: its change of {:.3g} in all leaves every {} value as it "
+          "the update of {} is lost to rounding: its change of {:.3g} in all leaves every {} value "
+          "as it "
           "was; raise the learning rate, or keep the state in more precision",
           name,
           bundle.unrounded_change[i],
@@ -293,8 +295,7 @@ ValidationResult compare(
         .tensor = check.tensor + (check.measure == Measure::Element ? " (element)" : ""),
         .when = check.when,
         .error = off.error,
-        .limit = check.limit
-    };
+        .limit = check.limit};
     verdict.add(std::move(error), [&](const TensorError& worst) {
       return describe_error(check, got, off, worst);
     });

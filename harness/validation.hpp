@@ -13,12 +13,13 @@ namespace whet {
 /// Error of every state tensor (of its change), declared output and loss against the reference.
 struct ValidationResult {
   bool passed = false;
-  /// One for each comparison; of an output two, its norm and " (element)"; of the losses the worst of
-  /// each stretch. An error of 1e300 stands for NaN, infinity or an exact value at another place.
+  /// One for each comparison; of an output two, its norm and " (element)"; of the losses the worst
+  /// of each stretch. An error of 1e300 stands for NaN, infinity or an exact value at another
+  /// place.
   std::vector<TensorError> errors;
   std::optional<TensorError> worst;  ///< largest error / limit
-  /// Failed: the worst tensor with index, expected and got of its worst element. Passed: empty, or a
-  /// note that every value compared was NaN.
+  /// Failed: the worst tensor with index, expected and got of its worst element. Passed: empty, or
+  /// a note that every value compared was NaN.
   std::string detail;
 };
 
@@ -34,9 +35,9 @@ ValidationResult compare(
     const Tolerances& tolerances
 );
 
-/// Nothing if the bundle can tell right from wrong; else which of zeros, the initial state, half the
-/// change, the previous step's state and the previous step's loss would pass, and for which tensor; or
-/// that an update is lost to rounding. docs/formats/tolerances.md has the rules.
+/// Nothing if the bundle can tell right from wrong; else which of zeros, the initial state, half
+/// the change, the previous step's state and the previous step's loss would pass, and for which
+/// tensor; or that an update is lost to rounding. docs/formats/tolerances.md has the rules.
 std::optional<std::string> why_powerless(
     const Workload& workload, const ReferenceBundle& bundle, const Tolerances& tolerances
 );
