@@ -276,22 +276,32 @@ std::int64_t wrap_dim(OpKind kind, std::int64_t dim, std::size_t rank) {
   return dim < 0 ? dim + count : dim;
 }
 
-TensorDesc dense_result(OpKind kind, std::vector<std::int64_t> shape, DType dtype) {
-  const std::string text = fmt::format("[{}]", fmt::join(shape, ", "));
+std::optional<std::string> exceeded_limit(const std::vector<std::int64_t>& shape) {
   if (shape.size() > kMaxRank) {
-    refuse_op(kind, fmt::format("at most {} dimensions", kMaxRank), text);
+    return fmt::format("at most {} dimensions", kMaxRank);
   }
   // Sizes of zero count as one, so that the strides of empty tensors stay in range as well.
   std::int64_t count = 1;
   for (const std::int64_t size : shape) {
     if (size < 0 || size > kMaxDim) {
-      refuse_op(kind, fmt::format("sizes of 0 to {}", kMaxDim), text);
+      return fmt::format("sizes of 0 to {}", kMaxDim);
     }
     const std::int64_t factor = std::max<std::int64_t>(size, 1);
     if (count > kMaxElements / factor) {
-      refuse_op(kind, fmt::format("at most {} elements", kMaxElements), text);
+      return fmt::format("at most {} elements", kMaxElements);
     }
     count *= factor;
+  }
+  return std::nullopt;
+}
+
+TensorDesc dense_result(OpKind kind, std::vector<std::int64_t> shape, DType dtype) {
+  if (const std::optional<std::string> limit = exceeded_limit(shape)) {
+    // Thousands of dimensions would make a message that nobody reads.
+    const std::string found = shape.size() > kMaxRank
+                                  ? fmt::format("{} dimensions", shape.size())
+                                  : fmt::format("[{}]", fmt::join(shape, ", "));
+    refuse_op(kind, *limit, found);
   }
   std::vector<std::int64_t> strides = contiguous_strides(shape);
   return {.name = "", .shape = std::move(shape), .strides = std::move(strides), .dtype = dtype};

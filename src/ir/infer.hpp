@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ Inferred infer_view(OpKind kind, const TensorDesc& a, const OpAttributes& attrib
 
 /// Throws UserError "OP: expected EXPECTED, found FOUND".
 [[noreturn]] void refuse_op(OpKind kind, const std::string& expected, const std::string& found);
+
+/// What of a Program's limits a shape breaks ("at most 8 dimensions"), if any.
+std::optional<std::string> exceeded_limit(const std::vector<std::int64_t>& shape);
 
 /// A contiguous result; refuses sizes beyond the limits of a Program.
 TensorDesc dense_result(OpKind kind, std::vector<std::int64_t> shape, DType dtype);

@@ -63,7 +63,7 @@ class Planner {
   }
 
  private:
-  /// Live readers of each value through free views; a matrix operand counts once more, as two.
+  /// Live readers of each value, through free views and inlined casts.
   void count_readers() {
     readers_.assign(program_.values.size(), 0);
     feeds_gemm_.assign(program_.values.size(), 0);
@@ -73,10 +73,14 @@ class Planner {
       if (readers_[Index(v)] == 0 && !results_.contains(v)) {
         continue;
       }
-      const bool free_view = table_.is_free_view(v) && !results_.contains(v);
+      // An inlined cast is no reader of its own: two readers behind it read its operand.
+      const bool inlined_cast = op->kind == OpKind::Cast && options_.pointwise &&
+                                !must_store_.contains(v) && feeds_gemm_[Index(v)] == 0 &&
+                                guarded_[Index(v)] == 0;
+      const bool passes_on = (table_.is_free_view(v) || inlined_cast) && !results_.contains(v);
       for (Index i = 0; i < op->inputs.size(); ++i) {
         const ValueId input = op->inputs[i];
-        readers_[Index(input)] += free_view ? readers_[Index(v)] : 1;
+        readers_[Index(input)] += passes_on ? readers_[Index(v)] : 1;
         const bool bias = op->kind == OpKind::Addmm && i == 0;
         if ((op->kind == OpKind::Mm || op->kind == OpKind::Addmm) && !bias) {
           feeds_gemm_[Index(input)] = 1;

@@ -1,0 +1,233 @@
+// whet-reference: correct values from LibTorch, and LibTorch as a peer. The only program that links
+// LibTorch. docs/formats/bundle.md has its commands and what they print.
+
+#include <ATen/ATen.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "harness/compute_bundle.hpp"
+#include "harness/cuda_capture.hpp"
+#include "harness/eager_peer.hpp"
+#include "harness/libtorch_arithmetic.hpp"
+#include "timing/block.hpp"
+
+namespace whet {
+namespace {
+
+struct Options {
+  std::filesystem::path workload;
+  std::vector<std::string> dims;
+  std::uint64_t seed = 101;
+  int num_threads = 1;
+  // bundle
+  std::filesystem::path out;
+  // time
+  int num_steps = 20;
+  int num_blocks = 20;
+  std::string device = "cpu";
+  bool captured = false;
+  bool serve = false;
+};
+
+DimOverrides parse_dims(const std::vector<std::string>& texts) {
+  DimOverrides dims;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    std::size_t used = 0;
+    std::int64_t size = 0;
+    try {
+      size = std::stoll(text.substr(equals + 1), &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (equals == 0 || equals == std::string::npos || used != text.size() - equals - 1) {
+      throw UserError(fmt::format("--dim: expected NAME=SIZE, found \"{}\"", text));
+    }
+    dims[text.substr(0, equals)] = size;
+  }
+  return dims;
+}
+
+void print_line(const Json& json) {
+  std::cout << json.dump() << std::endl;  // flushed: a parent waits for it
+}
+
+void make_bundle(const Options& options) {
+  const Workload workload = load_workload(options.workload, parse_dims(options.dims));
+  check_bundle_fits(bundle_bytes(workload), options.out);
+  const ReferenceBundle bundle = compute_bundle(workload, options.seed, options.num_threads);
+  write_bundle(bundle, options.out);
+  print_line({
+      {"bundle", options.out.string()},
+      {"seed", options.seed},
+      {"libtorch", bundle.libtorch_version},
+      {"flags", bundle.flags},
+  });
+}
+
+/// What is timed, and how to bring it back to its start.
+struct Peer {
+  std::string name;
+  std::unique_ptr<EagerPeer> eager;
+  std::unique_ptr<TimedSequence> captured;
+
+  TimedSequence& sequence() { return captured ? *captured : static_cast<TimedSequence&>(*eager); }
+};
+
+Peer make_peer(const Options& options, const Workload& workload, const ReferenceBundle& data) {
+  const at::Device device = options.device == "cuda" ? at::Device(at::kCUDA, 0) : at::kCPU;
+  Peer peer{.name = "libtorch-eager", .eager = nullptr, .captured = nullptr};
+  peer.eager = std::make_unique<EagerPeer>(workload, data, device, options.num_steps);
+  if (options.captured) {
+    // LibTorch's own rule: three warm-ups let libraries and the allocator settle.
+    constexpr int kNumWarmUps = 3;
+    peer.name = "libtorch-graph";
+    EagerPeer* eager = peer.eager.get();
+    peer.captured = std::make_unique<CapturedSequence>(
+        [eager, num_steps = options.num_steps] {
+          for (int i = 0; i < num_steps; ++i) {
+            eager->step();
+          }
+        },
+        kNumWarmUps
+    );
+  }
+  return peer;
+}
+
+Json describe(const Options& options, const Peer& peer) {
+  return {
+      {"name", peer.name},
+      {"libtorch", libtorch_version()},
+      {"device", options.device},
+      {"threads", options.num_threads},
+  };
+}
+
+/// Answers each "block N" with the time a step of a block of N steps; returns at the end of input.
+void serve_blocks(const Options& options, Peer& peer) {
+  Json ready = describe(options, peer);
+  ready["ready"] = true;
+  print_line(ready);
+  for (std::string line; std::getline(std::cin, line);) {
+    int num_steps = 0;
+    char rest = 0;
+    if (std::sscanf(line.c_str(), "block %d%c", &num_steps, &rest) != 1 || num_steps < 1) {
+      throw UserError(fmt::format("standard input: expected \"block N\", found \"{}\"", line));
+    }
+    const int count = (num_steps + options.num_steps - 1) / options.num_steps;
+    peer.eager->restore();
+    const double time_ns = peer.sequence().time_ns(count);
+    print_line({
+        {"time_ns", time_ns / (count * options.num_steps)},
+        {"num_steps", count * options.num_steps},
+    });
+  }
+}
+
+void time_blocks(const Options& options, Peer& peer, const BlockPlan& plan, bool steady) {
+  const double repetition_ns = peer.sequence().time_ns(1);
+  const int count = repetitions_per_sample(repetition_ns, plan.min_sample_ns);
+  const int num_steps = count * options.num_steps;
+  std::vector<double> samples_ns;
+  for (int block = 0; block < options.num_blocks; ++block) {
+    peer.eager->restore();
+    samples_ns.push_back(peer.sequence().time_ns(count) / num_steps);
+  }
+  Json result = describe(options, peer);
+  result["steps_per_sample"] = num_steps;
+  result["steady"] = steady;
+  result["samples_ns"] = samples_ns;
+  print_line(result);
+}
+
+void time_peer(const Options& options) {
+  if (options.device != "cpu") {
+    load_libtorch_cuda();
+  } else if (options.captured) {
+    throw UserError("--captured: only a GPU has graphs; add --device cuda");
+  }
+  const Workload workload = load_workload(options.workload, parse_dims(options.dims));
+  use_exact_settings(options.num_threads);
+  const ReferenceBundle data = draw_bundle(workload, options.seed);
+  Peer peer = make_peer(options, workload, data);
+  BlockPlan plan;
+  constexpr double kMinSampleNs = 1e6;
+  plan.min_sample_ns = kMinSampleNs;
+  const bool steady = warm_up(peer.sequence(), plan);
+  if (options.serve) {
+    serve_blocks(options, peer);
+  } else {
+    time_blocks(options, peer, plan, steady);
+  }
+}
+
+void add_common(CLI::App& command, Options& options) {
+  command.add_option("--workload", options.workload, "workload file")->required();
+  command.add_option("--dim", options.dims, "NAME=SIZE, replaces a dimension of the file");
+  command.add_option("--seed", options.seed, "seed of inputs and initial state");
+  command.add_option("--threads", options.num_threads, "threads of LibTorch")
+      ->check(CLI::PositiveNumber);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Correct values from LibTorch, and LibTorch as a peer.", "whet-reference");
+  app.require_subcommand(1);
+  Options options;
+  CLI::App& bundle = *app.add_subcommand("bundle", "compute a reference bundle");
+  add_common(bundle, options);
+  bundle.add_option("--out", options.out, "file to write, .safetensors")->required();
+  CLI::App& time = *app.add_subcommand("time", "time LibTorch eager");
+  add_common(time, options);
+  time.add_option("--steps", options.num_steps, "steps a repetition")->check(CLI::PositiveNumber);
+  time.add_option("--blocks", options.num_blocks, "samples")->check(CLI::PositiveNumber);
+  time.add_option("--device", options.device, "cpu, or the first GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  time.add_flag("--captured", options.captured, "replay a CUDA graph of the steps");
+  time.add_flag("--serve", options.serve, "time a block for each \"block N\" on standard input");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    constexpr int kUserError = 2;
+    return app.exit(error) == 0 ? 0 : kUserError;
+  }
+  if (bundle.parsed()) {
+    make_bundle(options);
+  } else {
+    time_peer(options);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace whet
+
+int main(int argc, char** argv) {
+  constexpr int kEnvironment = 3;
+  constexpr int kOurBug = 70;
+  try {
+    return whet::run(argc, argv);
+  } catch (const whet::Error& error) {
+    fmt::print(stderr, "whet-reference: {}\n", error.what());
+    return error.exit_code();
+  } catch (const c10::Error& error) {
+    fmt::print(stderr, "whet-reference: LibTorch: {}\n", error.what_without_backtrace());
+    return kEnvironment;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "whet-reference: {}\n", error.what());
+    return kOurBug;
+  }
+}
