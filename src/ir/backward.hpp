@@ -41,8 +41,8 @@ class Backward {
   std::vector<ValueId> gradient_;  ///< one for each forward value; -1 is none yet
 };
 
-/// Gives the operands of `op` their gradients, as autograd's node for it would. Throws UserError for
-/// an op that has no derivative here.
+/// Gives the operands of `op` their gradients, as autograd's node for it would. Throws UserError
+/// for an op that has no derivative here.
 void derive(Backward& backward, const Op& op, ValueId grad);
 
 }  // namespace whet

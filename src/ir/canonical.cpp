@@ -57,8 +57,8 @@ class Copy {
     }
   }
 
-  /// Copies the ops that `value` needs, operands first. Without recursion: chains of ops are as long
-  /// as a file makes them.
+  /// Copies the ops that `value` needs, operands first. Without recursion: chains of ops are as
+  /// long as a file makes them.
   ValueId visit(ValueId value) {
     std::vector<ValueId> pending{value};
     while (!pending.empty()) {

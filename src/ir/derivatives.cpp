@@ -89,9 +89,7 @@ void derive_pow(Backward& b, const Op& op, ValueId grad) {
 
 void derive_threshold_backward(Backward& b, const Op& op, ValueId grad) {
   if (b.wants(op, 0)) {
-    b.give(
-        op.inputs[0], b.append(OpKind::ThresholdBackward, {grad, op.inputs[1]}, op.attributes)
-    );
+    b.give(op.inputs[0], b.append(OpKind::ThresholdBackward, {grad, op.inputs[1]}, op.attributes));
   }
   if (b.wants(op, 1)) {
     b.give(op.inputs[1], b.zeros(grad));
@@ -123,9 +121,7 @@ void derive_mean(Backward& b, const Op& op, ValueId grad) {
     count *= b.tensor(op.inputs[0]).shape[static_cast<std::size_t>(dim)];
   }
   const ValueId spread = stretched(b, op, grad);
-  b.give(
-      op.inputs[0], b.append(OpKind::Div, {spread}, {.other = static_cast<double>(count)})
-  );
+  b.give(op.inputs[0], b.append(OpKind::Div, {spread}, {.other = static_cast<double>(count)}));
 }
 
 void derive_mse_loss(Backward& b, const Op& op, ValueId grad) {
@@ -149,8 +145,7 @@ void derive_permute(Backward& b, const Op& op, ValueId grad) {
 }
 
 void derive_part(Backward& b, const Op& op, ValueId grad) {
-  const OpKind kind =
-      op.kind == OpKind::Select ? OpKind::SelectBackward : OpKind::SliceBackward;
+  const OpKind kind = op.kind == OpKind::Select ? OpKind::SelectBackward : OpKind::SliceBackward;
   OpAttributes whole = op.attributes;
   whole.shape = b.tensor(op.inputs[0]).shape;
   b.give(op.inputs[0], b.append(kind, {grad}, whole));

@@ -95,10 +95,11 @@ ValueId Backward::sum_to(ValueId grad, const std::vector<std::int64_t>& shape) {
   return added == 0 || !sum.keepdim ? total : append(OpKind::Reshape, {total}, {.shape = shape});
 }
 
-/// "grad:h1" for the gradient of h1; what lies between keeps its number.
+/// "grad:h1" for the gradient of h1; what lies between keeps its number. A tensor that is the
+/// gradient of several values is named after the last.
 void Backward::name_gradients() {
   std::vector<bool> named(program_.values.size(), false);
-  for (std::size_t v = 0; v < num_forward_values_; ++v) {
+  for (std::size_t v = num_forward_values_; v-- > 0;) {
     if (gradient_[v] >= 0 && !named[index(gradient_[v])]) {
       named[index(gradient_[v])] = true;
       program_.values[index(gradient_[v])].name = "grad:" + program_.values[v].name;

@@ -23,6 +23,11 @@ Inferred infer(
     const OpAttributes& attributes
 );
 
+/// The part of `infer` for ops that compute: results are contiguous.
+Inferred infer_dense(
+    OpKind kind, const std::vector<const TensorDesc*>& inputs, const OpAttributes& attributes
+);
+
 /// The part of `infer` for is_view(kind), SelectBackward and SliceBackward; `a` is the only input.
 Inferred infer_view(OpKind kind, const TensorDesc& a, const OpAttributes& attributes);
 

@@ -77,6 +77,7 @@ struct SuiteEntry {
 };
 struct Suite {
   std::string name;
+  std::string about;
   std::vector<SuiteEntry> entries;
 };
 /// Reads a `whet.suite/1` file; workload paths are relative to it. Throws UserError.
