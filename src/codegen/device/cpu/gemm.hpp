@@ -12,27 +12,25 @@ WHET_DEVICE void store_vec(float* to, vec value) {
   *reinterpret_cast<unaligned_vec*>(to) = value;
 }
 
-/// a * b + c with one rounding where the machine has it.
-WHET_DEVICE vec fused(vec a, vec b, vec c) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (kVectorBytes == 64) {
-    return (vec)__builtin_ia32_vfmaddps512_mask(
-        (float __attribute__((vector_size(64))))a, (float __attribute__((vector_size(64))))b,
-        (float __attribute__((vector_size(64))))c, (unsigned short)-1, 4
-    );
-  }
-#endif
-#if defined(__FMA__) && !defined(__clang__)
-  if constexpr (kVectorBytes == 32) {
-    return (vec)__builtin_ia32_vfmaddps256(
-        (float __attribute__((vector_size(32))))a, (float __attribute__((vector_size(32))))b,
-        (float __attribute__((vector_size(32))))c
-    );
-  }
-#endif
+/// a * b + c with one rounding.
+template <class Vector>
+WHET_DEVICE Vector fused(Vector a, Vector b, Vector c) {
   for (i64 lane = 0; lane < kLanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
   return c;
 }
+// GCC does not turn the loop above into one instruction; where the machine has it, name it.
+#if defined(__AVX512F__) && !defined(__clang__)
+typedef float vec_512 __attribute__((vector_size(64)));
+WHET_DEVICE vec_512 fused(vec_512 a, vec_512 b, vec_512 c) {
+  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<u16>(0xffff), 4);
+}
+#endif
+#if defined(__FMA__) && !defined(__clang__)
+typedef float vec_256 __attribute__((vector_size(32)));
+WHET_DEVICE vec_256 fused(vec_256 a, vec_256 b, vec_256 c) {
+  return __builtin_ia32_vfmaddps256(a, b, c);
+}
+#endif
 
 template <int kRows, int kVectors>
 WHET_DEVICE void multiply_block(

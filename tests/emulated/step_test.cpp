@@ -1,0 +1,102 @@
+// Generated CUDA text, run on the CPU in several thread orders, against an interpreter in double.
+#include <gtest/gtest.h>
+
+#include "support/programs.hpp"
+#include "support/step_runner.hpp"
+
+namespace whet {
+namespace {
+
+using testing::BuiltStep;
+using testing::StepResult;
+
+struct Case {
+  std::string name;
+  Program program;
+  double limit;  ///< sums run in another order, which flips a rounding here and there
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const DType dtype : {DType::BF16, DType::F32}) {
+    const std::string suffix = dtype == DType::F32 ? "_f32" : "_bf16";
+    const double limit = dtype == DType::F32 ? 5e-4 : 1e-2;
+    list.push_back({"tiny_online" + suffix, testing::mlp(1, 64, 64, 1, dtype), limit});
+    list.push_back({"online" + suffix, testing::mlp(16, 64, 128, 16, dtype), limit});
+    list.push_back({"head" + suffix, testing::head(32, 128, 10, dtype), limit});
+    list.push_back({"small_ragged" + suffix, testing::mlp(20, 40, 72, 24, dtype), limit});
+    list.push_back({"medium_ragged" + suffix, testing::mlp(36, 70, 90, 30, dtype), limit});
+  }
+  list.push_back({"ragged_f16", testing::mlp(9, 33, 21, 7, DType::F16), 1e-2});
+  list.push_back({"tied_bf16", testing::tied(12, 24, 40, DType::BF16), 1e-2});
+  list.push_back({"residual_f32", testing::residual(10, 36, DType::F32), 5e-4});
+  list.push_back({"swap", testing::swap(5, 7), 1e-7});
+  return list;
+}
+
+/// Both partitions, both engines, split-K 1 and more, each fusion on and off.
+const std::vector<std::string>& configurations() {
+  static const std::vector<std::string> list{
+      "blocks=8",
+      "partition=block threads=128 split_k=1",
+      "blocks=4 engine=simt threads=128 split_k=2 tile_m=32 tile_n=32 tile_k=32 stages=3",
+      "blocks=8 fuse_epilogue=off fuse_update=off split_k=2 tile_k=32 stages=1",
+      "blocks=8 fuse_pointwise=off inline_casts=off tile_m=32 tile_n=64 threads=128 split_k=1",
+      "partition=block threads=256 split_k=8 tile_k=128 inline_casts=off fuse_update=off",
+      "blocks=2 steps_per_launch=4 skew=0 stages=4 tile_n=64",
+      "blocks=8 engine=simt tile_m=64 tile_n=64 tile_k=16 split_k=4 fuse_pointwise=off",
+      "partition=block engine=simt threads=128 split_k=4 steps_per_launch=4 fuse_epilogue=off",
+      "blocks=4 threads=512 tile_m=64 tile_n=64 split_k=4 tile_k=64 fuse_update=off",
+  };
+  return list;
+}
+
+class EmulatedStep : public ::testing::TestWithParam<int> {};
+
+TEST_P(EmulatedStep, AgreesWithTheInterpreterInEveryThreadOrder) {
+  const Case test = cases()[static_cast<std::size_t>(GetParam())];
+  const testing::StepData data = testing::draw_data(test.program, 2);
+  constexpr int kSteps = 4;
+  const StepResult expected = testing::interpret(test.program, data, kSteps);
+  for (std::size_t c = 0; c < configurations().size(); ++c) {
+    const std::string& configuration = configurations()[c];
+    SCOPED_TRACE(test.name + ": " + configuration);
+    const std::optional<BuiltStep> built = testing::build_step(
+        test.program, configuration, emulated_limits(),
+        c == 0 ? AccessChecks::All : AccessChecks::OfHelpers
+    );
+    ASSERT_TRUE(built.has_value());
+    std::optional<StepResult> first;
+    using Order = EmulationOptions::Order;
+    for (const EmulationOptions& order :
+         {EmulationOptions{Order::Forward, 0}, EmulationOptions{Order::Reverse, 0},
+          EmulationOptions{Order::Random, 1}, EmulationOptions{Order::Random, 2}}) {
+      const auto executor = make_emulated_executor(order);
+      testing::StepRunner runner(
+          *executor, test.program, built->artifact, built->source.plan, data
+      );
+      StepResult got = runner.run(kSteps);
+      if (!first) {
+        EXPECT_LE(
+            testing::largest_error(got, expected, data, built->schedule.steps_per_launch),
+            test.limit
+        );
+        first = std::move(got);
+      } else {
+        EXPECT_EQ(got, *first) << "the result depends on the order of threads";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs,
+    EmulatedStep,
+    ::testing::Range(0, 14),
+    [](const ::testing::TestParamInfo<int>& info) {
+      return cases()[static_cast<std::size_t>(info.param)].name;
+    }
+);
+
+}  // namespace
+}  // namespace whet
