@@ -1,0 +1,436 @@
+// All work of an executor goes through one stream, so that launches and copies keep their order.
+// Memory is plain device memory, never managed.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "jit/argument_block.hpp"
+#include "jit/cubin.hpp"
+#include "jit/cuda_device.hpp"
+#include "jit/executor.hpp"
+#include "jit/nvml.hpp"
+
+namespace whet {
+namespace {
+
+cuda::DevicePointer device_pointer(const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+
+/// The driver with a device's primary context, current in the thread that made it. Kernels and
+/// recordings share it, so that it goes last.
+struct CudaContext {
+  explicit CudaContext(const std::string& device_name)
+      : driver(load_cuda_driver()),
+        device(choose_cuda_device(list_cuda_devices(driver), device_name)) {
+    cuda::ContextObject* context = nullptr;
+    check(
+        driver, driver.primary_context_retain(&context, device.handle), "cuDevicePrimaryCtxRetain"
+    );
+    const cuda::Result result = driver.context_set_current(context);
+    if (result != cuda::kSuccess) {
+      release();
+      check(driver, result, "cuCtxSetCurrent");
+    }
+  }
+  ~CudaContext() { release(); }
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  void release() const noexcept {
+    report(driver, driver.primary_context_release(device.handle), "cuDevicePrimaryCtxRelease");
+  }
+
+  CudaDriver driver;
+  CudaDeviceInfo device;
+};
+using SharedContext = std::shared_ptr<const CudaContext>;
+
+/// Owns an object of the driver.
+template <typename Object>
+struct Destroy {
+  using Function = cuda::Result (*)(Object*);
+  SharedContext cuda;
+  Function CudaDriver::*function = nullptr;
+  const char* name = "";
+
+  void operator()(Object* object) const noexcept {
+    report(cuda->driver, (cuda->driver.*function)(object), name);
+  }
+};
+template <typename Object>
+using Owned = std::unique_ptr<Object, Destroy<Object>>;
+
+/// Owns device memory.
+class DeviceMemory {
+ public:
+  DeviceMemory(SharedContext cuda, std::size_t bytes) : cuda_(std::move(cuda)) {
+    // The driver refuses to allocate nothing, and an empty tensor needs a pointer too.
+    const cuda::Result result = cuda_->driver.allocate(&pointer_, std::max<std::size_t>(bytes, 1));
+    check(cuda_->driver, result, fmt::format("cuMemAlloc of {} bytes", bytes));
+  }
+  ~DeviceMemory() {
+    if (pointer_ != 0) {
+      report(cuda_->driver, cuda_->driver.free(pointer_), "cuMemFree");
+    }
+  }
+  DeviceMemory(DeviceMemory&& other) noexcept
+      : cuda_(std::move(other.cuda_)), pointer_(std::exchange(other.pointer_, 0)) {}
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
+
+  cuda::DevicePointer get() const { return pointer_; }
+  void* release() {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(std::exchange(pointer_, 0)));
+  }
+
+ private:
+  SharedContext cuda_;
+  cuda::DevicePointer pointer_ = 0;
+};
+
+Owned<cuda::LibraryObject> load_library(const SharedContext& cuda, const std::string& cubin) {
+  cuda::LibraryObject* library = nullptr;
+  check(
+      cuda->driver,
+      cuda->driver.library_load(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      "cuLibraryLoadData"
+  );
+  return {library, {cuda, &CudaDriver::library_unload, "cuLibraryUnload"}};
+}
+
+/// Throws DeviceFault when the cubin's kernel takes other arguments than the plan says: launching
+/// it would read beyond the argument block.
+void check_arguments(const std::string& cubin, const LaunchPlan& plan) {
+  const StepArguments empty{.tensors = std::vector<void*>(plan.arguments.size())};
+  const std::size_t expected =
+      plan.arguments_in_memory ? sizeof(void*) : argument_block(empty, plan).size();
+  try {
+    const std::int64_t found = read_cubin(cubin, plan.entry).parameter_bytes;
+    if (found != static_cast<std::int64_t>(expected)) {
+      throw DeviceFault(
+          Status::LaunchFailed,
+          fmt::format(
+              "the cubin's {} takes {} bytes of arguments, the plan {}", plan.entry, found, expected
+          )
+      );
+    }
+  } catch (const EnvironmentError& error) {
+    throw DeviceFault(Status::LaunchFailed, error.what());
+  }
+}
+
+class CudaKernel : public LoadedKernel {
+ public:
+  CudaKernel(const SharedContext& cuda, const std::string& cubin, const LaunchPlan& plan)
+      : plan_(plan), library_(load_library(cuda, cubin)) {
+    check_arguments(cubin, plan);
+    const CudaDriver& driver = cuda->driver;
+    cuda::KernelObject* kernel = nullptr;
+    check(
+        driver,
+        driver.library_kernel(&kernel, library_.get(), plan.entry.c_str()),
+        fmt::format("cuLibraryGetKernel({})", plan.entry)
+    );
+    check(
+        driver,
+        driver.kernel_set_attribute(
+            cuda::kMaxDynamicSharedBytes,
+            static_cast<int>(plan.dynamic_shared_bytes),
+            kernel,
+            cuda->device.handle
+        ),
+        fmt::format("cuKernelSetAttribute({} bytes of shared memory)", plan.dynamic_shared_bytes)
+    );
+    check(driver, driver.kernel_function(&function_, kernel), "cuKernelGetFunction");
+    check_fits(*cuda);
+  }
+
+  const LaunchPlan& plan() const override { return plan_; }
+  cuda::FunctionObject* function() const { return function_; }
+
+ private:
+  /// Throws DeviceFault when a block, or all blocks of a cooperative grid at once, do not fit.
+  void check_fits(const CudaContext& cuda) const {
+    int blocks_per_sm = 0;
+    check(
+        cuda.driver,
+        cuda.driver.max_blocks_per_sm(
+            &blocks_per_sm, function_, plan_.threads, plan_.dynamic_shared_bytes
+        ),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+    );
+    int num_sms = 0;
+    check(
+        cuda.driver,
+        cuda.driver.device_attribute(&num_sms, cuda::DeviceAttribute::NumSms, cuda.device.handle),
+        "cuDeviceGetAttribute"
+    );
+    const std::int64_t resident = std::int64_t{blocks_per_sm} * num_sms;
+    if (resident < (plan_.cooperative ? plan_.blocks : 1)) {
+      throw DeviceFault(
+          Status::LaunchFailed,
+          fmt::format(
+              "{} blocks of {} threads and {} bytes of dynamic shared memory must be resident at "
+              "once, but {} holds {} on each of {} SMs",
+              plan_.cooperative ? plan_.blocks : 1,
+              plan_.threads,
+              plan_.dynamic_shared_bytes,
+              cuda.device.name,
+              blocks_per_sm,
+              num_sms
+          )
+      );
+    }
+  }
+
+  LaunchPlan plan_;
+  Owned<cuda::LibraryObject> library_;
+  cuda::FunctionObject* function_ = nullptr;
+};
+
+/// A launch with nothing left to look up.
+struct PreparedLaunch {
+  const CudaKernel* kernel = nullptr;
+  std::vector<std::byte> parameter;    ///< the kernel's one parameter: the argument block
+  std::optional<DeviceMemory> memory;  ///< or a pointer to it, when it is too large for a parameter
+};
+
+class CudaReplay : public Replay {
+ public:
+  CudaReplay(Owned<cuda::GraphExecObject> graph, std::vector<PreparedLaunch> launches)
+      : graph_(std::move(graph)), launches_(std::move(launches)) {}
+  cuda::GraphExecObject* graph() const { return graph_.get(); }
+
+ private:
+  Owned<cuda::GraphExecObject> graph_;
+  std::vector<PreparedLaunch> launches_;  ///< whose memory the graph reads
+};
+
+class CudaExecutor : public Executor {
+ public:
+  explicit CudaExecutor(const std::string& device)
+      : cuda_(std::make_shared<const CudaContext>(device)),
+        driver_(cuda_->driver),
+        nvml_(Nvml::open()),
+        stream_(make_stream()),
+        start_(make_event()),
+        end_(make_event()) {}
+
+  std::string description() const override {
+    const std::string version = nvml_ ? nvml_->driver_version() : "";
+    return fmt::format(
+        "{} ({}), driver {}",
+        cuda_->device.name,
+        cuda_->device.uuid,
+        version.empty() ? "of unknown version" : version
+    );
+  }
+
+  void* allocate(std::size_t bytes) override { return DeviceMemory(cuda_, bytes).release(); }
+  void release(void* memory) noexcept override {
+    if (memory != nullptr) {
+      report(driver_, driver_.free(device_pointer(memory)), "cuMemFree");
+    }
+  }
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) {
+      check(
+          driver_,
+          driver_.upload(device_pointer(to), from, bytes, stream_.get()),
+          "cuMemcpyHtoDAsync"
+      );
+      wait();
+    }
+  }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) {
+      check(
+          driver_,
+          driver_.download(to, device_pointer(from), bytes, stream_.get()),
+          "cuMemcpyDtoHAsync"
+      );
+      wait();
+    }
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) {
+      check(
+          driver_,
+          driver_.copy(device_pointer(to), device_pointer(from), bytes, stream_.get()),
+          "cuMemcpyDtoDAsync"
+      );
+    }
+  }
+  void fill(void* to, unsigned char value, std::size_t bytes) override {
+    if (bytes != 0) {
+      check(
+          driver_, driver_.fill(device_pointer(to), value, bytes, stream_.get()), "cuMemsetD8Async"
+      );
+    }
+  }
+
+  std::unique_ptr<LoadedKernel> load(const std::filesystem::path& artifact, const LaunchPlan& plan)
+      override {
+    return std::make_unique<CudaKernel>(cuda_, read_file(artifact), plan);
+  }
+
+  void launch(const StepLaunch& launch) override {
+    PreparedLaunch prepared = prepare(launch);
+    enqueue(prepared);
+    if (prepared.memory) {
+      in_flight_.push_back(std::move(*prepared.memory));
+    }
+  }
+
+  void synchronize() override {
+    wait();
+    in_flight_.clear();
+  }
+
+  std::unique_ptr<Replay> record(const std::vector<StepLaunch>& launches) override {
+    std::vector<PreparedLaunch> prepared;
+    for (const StepLaunch& launch : launches) {
+      prepared.push_back(prepare(launch));
+    }
+    const Owned<cuda::GraphObject> graph = capture(prepared);
+    cuda::GraphExecObject* executable = nullptr;
+    check(driver_, driver_.graph_instantiate(&executable, graph.get(), 0), "cuGraphInstantiate");
+    Owned<cuda::GraphExecObject> owned(
+        executable, {cuda_, &CudaDriver::graph_exec_destroy, "cuGraphExecDestroy"}
+    );
+    check(driver_, driver_.graph_upload(executable, stream_.get()), "cuGraphUpload");
+    return std::make_unique<CudaReplay>(std::move(owned), std::move(prepared));
+  }
+
+  void replay(Replay& replay) override {
+    auto* recorded = dynamic_cast<CudaReplay*>(&replay);
+    WHET_CHECK(recorded != nullptr, "a recording of another executor");
+    check(driver_, driver_.graph_launch(recorded->graph(), stream_.get()), "cuGraphLaunch");
+  }
+
+  double time_replays_ns(Replay& recorded, int count) override {
+    check(driver_, driver_.event_record(start_.get(), stream_.get()), "cuEventRecord");
+    for (int i = 0; i < count; ++i) {
+      replay(recorded);
+    }
+    check(driver_, driver_.event_record(end_.get(), stream_.get()), "cuEventRecord");
+    check(driver_, driver_.event_synchronize(end_.get()), "cuEventSynchronize");
+    float elapsed_ms = 0.0f;
+    check(
+        driver_,
+        driver_.event_elapsed_ms(&elapsed_ms, start_.get(), end_.get()),
+        "cuEventElapsedTime"
+    );
+    return double{elapsed_ms} * 1e6;
+  }
+
+  Conditions conditions() override {
+    return nvml_ ? nvml_->conditions(cuda_->device.uuid) : Conditions{};
+  }
+
+ private:
+  Owned<cuda::StreamObject> make_stream() const {
+    cuda::StreamObject* stream = nullptr;
+    check(driver_, driver_.stream_create(&stream, cuda::kNonBlockingStream), "cuStreamCreate");
+    return {stream, {cuda_, &CudaDriver::stream_destroy, "cuStreamDestroy"}};
+  }
+  Owned<cuda::EventObject> make_event() const {
+    cuda::EventObject* event = nullptr;
+    check(driver_, driver_.event_create(&event, 0), "cuEventCreate");
+    return {event, {cuda_, &CudaDriver::event_destroy, "cuEventDestroy"}};
+  }
+
+  void wait() { check(driver_, driver_.stream_synchronize(stream_.get()), "cuStreamSynchronize"); }
+
+  PreparedLaunch prepare(const StepLaunch& launch) {
+    PreparedLaunch prepared;
+    prepared.kernel = dynamic_cast<const CudaKernel*>(launch.kernel);
+    WHET_CHECK(prepared.kernel != nullptr, "a kernel of another executor");
+    const LaunchPlan& plan = prepared.kernel->plan();
+    prepared.parameter = argument_block(launch.arguments, plan);
+    if (plan.arguments_in_memory) {
+      prepared.memory.emplace(cuda_, prepared.parameter.size());
+      const cuda::DevicePointer pointer = prepared.memory->get();
+      // From pageable memory: the bytes are taken before the call returns.
+      check(
+          driver_,
+          driver_.upload(
+              pointer, prepared.parameter.data(), prepared.parameter.size(), stream_.get()
+          ),
+          "cuMemcpyHtoDAsync"
+      );
+      const auto* bytes = reinterpret_cast<const std::byte*>(&pointer);
+      prepared.parameter.assign(bytes, bytes + sizeof(pointer));
+    }
+    return prepared;
+  }
+
+  void enqueue(PreparedLaunch& launch) {
+    const LaunchPlan& plan = launch.kernel->plan();
+    cuda::LaunchAttribute cooperative;
+    cooperative.id = cuda::LaunchAttribute::kCooperative;
+    cooperative.value = 1;
+    cuda::LaunchConfig config;
+    config.grid_x = static_cast<unsigned>(plan.blocks);
+    config.block_x = static_cast<unsigned>(plan.threads);
+    config.shared_bytes = static_cast<unsigned>(plan.dynamic_shared_bytes);
+    config.stream = stream_.get();
+    config.attributes = &cooperative;
+    config.num_attributes = plan.cooperative ? 1 : 0;
+    std::array<void*, 1> parameters = {launch.parameter.data()};
+    check(
+        driver_,
+        driver_.launch(&config, launch.kernel->function(), parameters.data(), nullptr),
+        fmt::format(
+            "cuLaunchKernelEx of {} blocks of {} threads with {} bytes of shared memory",
+            plan.blocks,
+            plan.threads,
+            plan.dynamic_shared_bytes
+        )
+    );
+  }
+
+  Owned<cuda::GraphObject> capture(std::vector<PreparedLaunch>& launches) {
+    const auto end = [&](cuda::Result& result) -> Owned<cuda::GraphObject> {
+      cuda::GraphObject* graph = nullptr;
+      result = driver_.capture_end(stream_.get(), &graph);
+      return {graph, {cuda_, &CudaDriver::graph_destroy, "cuGraphDestroy"}};
+    };
+    cuda::Result result = cuda::kSuccess;
+    check(
+        driver_,
+        driver_.capture_begin(stream_.get(), cuda::kThreadLocalCapture),
+        "cuStreamBeginCapture"
+    );
+    try {
+      for (PreparedLaunch& launch : launches) {
+        enqueue(launch);
+      }
+    } catch (...) {
+      end(result);  // leaves the stream usable; the first error is the one that counts
+      throw;
+    }
+    Owned<cuda::GraphObject> graph = end(result);
+    check(driver_, result, "cuStreamEndCapture");
+    return graph;
+  }
+
+  SharedContext cuda_;
+  const CudaDriver& driver_;
+  std::optional<Nvml> nvml_;
+  Owned<cuda::StreamObject> stream_;
+  Owned<cuda::EventObject> start_;
+  Owned<cuda::EventObject> end_;
+  std::vector<DeviceMemory> in_flight_;  ///< argument blocks of launches since the last wait
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_cuda_executor(const std::string& device) {
+  return std::make_unique<CudaExecutor>(device);
+}
+
+}  // namespace whet
