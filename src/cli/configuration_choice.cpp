@@ -1,0 +1,33 @@
+#include "cli/configuration_choice.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "ir/suggestion.hpp"
+
+namespace whet {
+
+Configuration choose_configuration(const std::string& text, const SearchSpace& space) {
+  const Configuration given = parse_configuration(text);
+  std::vector<std::string_view> names;
+  for (const Knob& knob : space.knobs()) {
+    names.push_back(knob.name);
+  }
+  for (const auto& [name, value] : given.values) {
+    if (std::ranges::find(names, name) == names.end()) {
+      throw UserError(fmt::format(
+          "--set: expected a knob of this space, found '{}'{}; `whet show W --space` lists them",
+          name,
+          suggestion(name, names)
+      ));
+    }
+  }
+  Configuration complete = space.complete(given);
+  if (const auto problem = space.why_not_member(complete)) {
+    throw UserError(fmt::format("--set: {}", *problem));
+  }
+  return complete;
+}
+
+}  // namespace whet

@@ -1,0 +1,103 @@
+#include "cli/evaluate.hpp"
+
+#include <cstdio>
+
+#include "cli/configuration_choice.hpp"
+#include "cli/evaluator_setup.hpp"
+#include "cli/workload_choice.hpp"
+#include "report/format.hpp"
+
+namespace whet {
+namespace {
+
+/// The part of an Evaluation that is known without a device.
+Evaluation compiled_only(const Configuration& configuration, const CompileResponse& response) {
+  Evaluation evaluation;
+  evaluation.configuration = configuration;
+  evaluation.status = response.status;
+  evaluation.detail = response.detail;
+  evaluation.source_sha256 = response.source_sha256;
+  evaluation.compile_s = response.compile_s;
+  evaluation.resources = response.resources;
+  return evaluation;
+}
+
+void print_resources(const Resources& resources) {
+  fmt::print("registers      {} a thread\n", resources.registers);
+  fmt::print(
+      "spills         {} B stored, {} B loaded a thread\n",
+      resources.spill_store_bytes,
+      resources.spill_load_bytes
+  );
+  fmt::print(
+      "shared memory  {} B static, {} B dynamic a block\n",
+      resources.static_shared_bytes,
+      resources.dynamic_shared_bytes
+  );
+  fmt::print("code           {} B\n", resources.code_bytes);
+}
+
+void print_text(const Evaluation& evaluation, const DeviceLimits& limits) {
+  fmt::print("status         {}\n", status_name(evaluation.status));
+  if (!evaluation.detail.empty()) {
+    fmt::print("detail         {}\n", evaluation.detail);
+  }
+  fmt::print("configuration  {}\n", to_text(evaluation.configuration));
+  fmt::print("device         {}\n", limits.name);
+  if (!evaluation.source_sha256.empty()) {
+    fmt::print("source         {}\n", evaluation.source_sha256.substr(0, 12));
+    fmt::print("compiled in    {:.2f} s\n", evaluation.compile_s);
+  }
+  if (limits.target == Target::Cuda && !evaluation.source_sha256.empty()) {
+    print_resources(evaluation.resources);
+  }
+  if (const auto& worst = evaluation.worst) {
+    fmt::print(
+        "worst error    {:.3g} of {:.3g} allowed ({}, {}, seed {})\n",
+        worst->error,
+        worst->limit,
+        worst->tensor,
+        worst->when,
+        worst->seed
+    );
+    fmt::print("deterministic  {}\n", evaluation.deterministic ? "yes" : "no");
+  }
+  if (const auto median = median_time_ns(evaluation)) {
+    fmt::print("time           {} a step (median)\n", format_time(*median));
+  }
+}
+
+}  // namespace
+
+int run_evaluate(const EvaluateOptions& options, const Environment& environment) {
+  const WorkloadChoice workload =
+      choose_workload(options.workload, parse_dims(options.dims), environment);
+  const DeviceChoice device = options.compile_only
+                                  ? choose_device(options.device, environment)
+                                  : choose_present_device(options.device, environment);
+  const SearchSpace space(workload.workload.step, device.limits);
+  const Configuration configuration = choose_configuration(options.configuration, space);
+  Evaluator evaluator(evaluator_options(workload, device, environment));
+  Evaluation evaluation;
+  if (options.compile_only) {
+    evaluation = compiled_only(configuration, evaluator.compile(configuration));
+  } else {
+    evaluator.prepare();
+    evaluation = evaluate(evaluator, configuration);
+  }
+  if (options.json) {
+    Json document{
+        {"schema", "whet.evaluation/1"},
+        {"workload", workload.name},
+        {"key", workload.key},
+        {"target", target_name(device.limits.target)},
+        {"device", device.limits.name},
+        {"evaluation", to_json(evaluation)}};
+    fmt::print("{}\n", document.dump(2));
+  } else {
+    print_text(evaluation, device.limits);
+  }
+  return evaluation.status == Status::Ok ? 0 : 1;
+}
+
+}  // namespace whet

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/device_choice.hpp"
+#include "cli/environment.hpp"
+
+namespace whet {
+
+/// `whet evaluate W`: one configuration, all the way or up to its compiled code.
+struct EvaluateOptions {
+  std::string workload;
+  std::vector<std::string> dims;
+  DeviceOptions device;
+  std::string configuration;  ///< "knob=value …"; the rest has defaults
+  bool compile_only = false;
+  bool json = false;
+};
+
+/// Prints how the candidate ended. Returns 0 for Ok, else 1.
+int run_evaluate(const EvaluateOptions& options, const Environment& environment);
+
+}  // namespace whet

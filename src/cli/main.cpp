@@ -1,0 +1,204 @@
+// whet: the command line. The one unit that knows CLI11: it fills the option struct of a
+// subcommand, runs it, and turns an Error into an exit code.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "cli/doctor.hpp"
+#include "cli/environment.hpp"
+#include "cli/evaluate.hpp"
+#include "cli/show.hpp"
+#include "ir/suggestion.hpp"
+
+namespace whet {
+namespace {
+
+constexpr int kUserError = 2;
+constexpr int kOurBug = 70;
+
+/// What the chosen subcommand does, once the arguments are parsed.
+using Command = std::function<int()>;
+
+/// Everything that parsing fills. Lives as long as the parser.
+struct Arguments {
+  Environment environment = read_environment();
+  Command command;
+  DoctorOptions doctor;
+  EvaluateOptions evaluate;
+  ShowOptions show;
+};
+
+void add_device(CLI::App& app, DeviceOptions& device) {
+  app.add_option("--target", device.target, "cpu, cuda or cuda-emulated (default cpu)");
+  app.add_option("--device", device.device, "a GPU: ordinal, UUID, a name such as h200, or a file");
+  app.add_option("--threads", device.num_threads, "threads of the CPU target (default: all cores)")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_workload(CLI::App& app, std::string& workload, std::vector<std::string>& dims) {
+  app.add_option("workload", workload, "workload file, or the name of a shipped one")->required();
+  app.add_option("--dim", dims, "name=value: replaces a dimension of the file")
+      ->allow_extra_args(false);
+}
+
+/// --set may be repeated and each may hold several pairs.
+void add_set(CLI::App& app, std::string& configuration) {
+  app.add_option_function<std::vector<std::string>>(
+         "--set",
+         [&configuration](const std::vector<std::string>& pairs) {
+           for (const std::string& pair : pairs) {
+             configuration += pair + " ";
+           }
+         },
+         "\"knob=value …\": the rest has defaults"
+  )
+      ->allow_extra_args(false);
+}
+
+void add_show(CLI::App& app, Arguments& arguments) {
+  CLI::App& show =
+      *app.add_subcommand("show", "Print what a workload becomes on its way to a kernel");
+  ShowOptions& options = arguments.show;
+  add_workload(show, options.workload, options.dims);
+  add_device(show, options.device);
+  add_set(show, options.configuration);
+  using What = ShowOptions::What;
+  const auto choose = [&show, &options](const char* flag, What what, const char* about) {
+    return show.add_flag_callback(
+        flag, [&options, what] { options.what = what; }, about
+    );
+  };
+  CLI::Option* space = choose("--space", What::Space, "knobs and their values");
+  CLI::Option* program = choose("--program", What::Program, "ops of the whole step");
+  CLI::Option* schedule = choose("--schedule", What::Schedule, "phases, tasks, buffers, edges");
+  CLI::Option* source = choose("--source", What::Source, "the kernel's text");
+  space->excludes(program)->excludes(schedule)->excludes(source);
+  program->excludes(schedule)->excludes(source);
+  schedule->excludes(source);
+  show.callback([&arguments] {
+    arguments.command = [&arguments] { return run_show(arguments.show, arguments.environment); };
+  });
+}
+
+void add_evaluate(CLI::App& app, Arguments& arguments) {
+  CLI::App& evaluate =
+      *app.add_subcommand("evaluate", "Compile, validate and time one configuration");
+  EvaluateOptions& options = arguments.evaluate;
+  add_workload(evaluate, options.workload, options.dims);
+  add_device(evaluate, options.device);
+  add_set(evaluate, options.configuration);
+  evaluate.add_flag("--compile-only", options.compile_only, "stop before running; needs no GPU");
+  evaluate.add_flag("--json", options.json, "print one JSON document");
+  evaluate.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_evaluate(arguments.evaluate, arguments.environment);
+    };
+  });
+}
+
+void add_doctor(CLI::App& app, Arguments& arguments) {
+  CLI::App& doctor =
+      *app.add_subcommand("doctor", "Say what is installed, what is missing, what to do");
+  doctor.add_option("--db", arguments.doctor.database, "the database of records");
+  doctor.add_flag("--json", arguments.doctor.json, "print one JSON document");
+  doctor.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_doctor(arguments.doctor, arguments.environment);
+    };
+  });
+}
+
+void add_subcommands(CLI::App& app, Arguments& arguments) {
+  add_show(app, arguments);
+  add_evaluate(app, arguments);
+  add_doctor(app, arguments);
+  app.require_subcommand(1);
+}
+
+/// Spellings that would have been understood where parsing stopped.
+std::vector<std::string> known_words(const CLI::App& app, bool flags) {
+  std::vector<std::string> words;
+  if (!flags) {
+    for (const CLI::App* subcommand : app.get_subcommands({})) {
+      words.push_back(subcommand->get_name());
+    }
+    return words;
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      words.push_back("--" + name);
+    }
+  }
+  return words;
+}
+
+/// The first argument that the parser could not place, with the nearest that it knows; empty when
+/// the trouble is another one.
+std::string describe_unknown_argument(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& place = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> extras = place.remaining(true);
+  if (extras.empty()) {
+    extras = app.remaining(true);
+  }
+  if (extras.empty()) {
+    return "";
+  }
+  const std::string word = extras.front().substr(0, extras.front().find('='));
+  const bool is_flag = word.starts_with("-");
+  const std::vector<std::string> words = known_words(place, is_flag);
+  return fmt::format(
+      "{} '{}'{}; `whet{}{} --help` lists them",
+      is_flag          ? "unknown flag"
+      : chosen.empty() ? "unknown subcommand"
+                       : "unexpected argument",
+      word,
+      suggestion(word, {words.begin(), words.end()}),
+      chosen.empty() ? "" : " ",
+      chosen.empty() ? "" : place.get_name()
+  );
+}
+
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    return app.exit(error);  // --help, --version
+  }
+  const std::string unknown = describe_unknown_argument(app);
+  fmt::print(stderr, "whet: {}\n", unknown.empty() ? error.what() : unknown);
+  return kUserError;
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app(
+      "whet tunes whole training steps: one generated kernel a step, the fastest that is right.",
+      "whet"
+  );
+  app.set_version_flag("--version", std::string("whet ") + WHET_VERSION);
+  add_subcommands(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(app, error);
+  }
+  return arguments.command();
+}
+
+}  // namespace
+}  // namespace whet
+
+int main(int argc, char** argv) {
+  try {
+    return whet::run(argc, argv);
+  } catch (const whet::Error& error) {
+    fmt::print(stderr, "whet: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "whet: our bug: {}\n", error.what());
+    return whet::kOurBug;
+  }
+}

@@ -1,0 +1,76 @@
+#include "report/format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace whet {
+
+namespace {
+
+/// Three significant digits of a number from 1 to 1000, without a trailing point.
+std::string three_digits(double value) {
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+std::string format_time(double time_ns) {
+  struct Unit {
+    double ns;
+    std::string_view name;
+  };
+  constexpr std::array kUnits{Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "µs"}};
+  for (const Unit& unit : kUnits) {
+    // 999.5 of the smaller unit would print as 1000.
+    if (time_ns >= 0.9995 * unit.ns) {
+      return fmt::format("{} {}", three_digits(time_ns / unit.ns), unit.name);
+    }
+  }
+  return fmt::format("{} ns", three_digits(time_ns));
+}
+
+std::string format_speedup(double baseline_ns, double time_ns) {
+  return fmt::format("{:.2f} x", baseline_ns / time_ns);
+}
+
+std::string format_duration(double seconds) {
+  const auto total = std::llround(seconds);
+  if (total >= 3600) {
+    return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  }
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') {
+      cell += "\\|";
+    } else if (c == '\n' || c == '\r') {
+      cell += ' ';
+    } else {
+      cell += c;
+    }
+  }
+  return cell;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string field = "\"";
+  for (const char c : text) {
+    field += c;
+    if (c == '"') {
+      field += c;
+    }
+  }
+  return field + "\"";
+}
+
+}  // namespace whet

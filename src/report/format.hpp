@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace whet {
+
+/// "1.62 µs", "845 ns", "3.10 ms": three significant digits with a unit.
+std::string format_time(double time_ns);
+/// "2.31 x": how many times as fast as `baseline_ns` something of `time_ns` is.
+std::string format_speedup(double baseline_ns, double time_ns);
+/// "1:05", "2:01:09".
+std::string format_duration(double seconds);
+/// `text` with `|` and line ends escaped for a cell of a Markdown table.
+std::string markdown_cell(const std::string& text);
+/// `text` quoted for a CSV field where it has to be. Source: RFC 4180.
+std::string csv_field(const std::string& text);
+
+}  // namespace whet
