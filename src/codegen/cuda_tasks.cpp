@@ -35,11 +35,11 @@ void emit_operand(
 ) {
   const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
   const std::string index = element_index(operand.access, {row, "k"});
-  text.open("WHET_DEVICE static float {}(const Buffers& b, int {}, int k)", name, row);
+  text.open("WHET_MEMBER static float {}(const Buffers& b, int {}, int k)", name, row);
   text.line("return to_f32(b.{}[{}]);", buffer.symbol, index);
   text.close();
   if (async) {
-    text.open("WHET_DEVICE static const void* {}_address(const Buffers& b, int {}, int k)", name, row);
+    text.open("WHET_MEMBER static const void* {}_address(const Buffers& b, int {}, int k)", name, row);
     text.line("return &b.{}[{}];", buffer.symbol, index);
     text.close();
   }
@@ -76,7 +76,7 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   text.line("static constexpr bool kAAsync = {}, kBAsync = {};", flag(async_a), flag(async_b));
   emit_operand(text, "a", "m", gemm.a, async_a, context);
   emit_operand(text, "b", "n", gemm.b, async_b, context);
-  text.open("WHET_DEVICE static void epilogue(const Buffers& b, int m, int n, float acc)");
+  text.open("WHET_MEMBER static void epilogue(const Buffers& b, int m, int n, float acc)");
   emit_nodes(
       text, task, context.schedule.buffers, 0, static_cast<int>(task.nodes.size()), {"m", "n"},
       "acc"

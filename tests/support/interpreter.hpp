@@ -20,7 +20,7 @@ enum class Rounding {
 };
 
 /// To f32 first, then to the dtype, as LibTorch converts a double.
-inline double round_to(double value, DType dtype) {
+inline double rounded_to(double value, DType dtype) {
   const auto single = static_cast<float>(value);
   switch (dtype) {
     case DType::F32:
@@ -49,7 +49,7 @@ class Interpreter {
       Values result = compute(op);
       if (rounding_ == Rounding::Declared) {
         for (double& value : result) {
-          value = round_to(value, program_.value(op.output).dtype);
+          value = rounded_to(value, program_.value(op.output).dtype);
         }
       }
       set(op.output, std::move(result));

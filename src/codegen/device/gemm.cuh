@@ -92,13 +92,13 @@ struct MmaAccumulator {
 
   float c[kFragmentsM][kFragmentsN][4] = {};
 
-  WHET_DEVICE static int group() { return warp_index() / kGroupWarps; }
-  WHET_DEVICE static int m_of_warp() {
+  WHET_MEMBER static int group() { return warp_index() / kGroupWarps; }
+  WHET_MEMBER static int m_of_warp() {
     return warp_index() % kGroupWarps / G::kWarpsN * kFragmentsM * 16;
   }
-  WHET_DEVICE static int n_of_warp() { return warp_index() % G::kWarpsN * kFragmentsN * 8; }
+  WHET_MEMBER static int n_of_warp() { return warp_index() % G::kWarpsN * kFragmentsN * 8; }
 
-  WHET_DEVICE static void load_a(u32 (&r)[4], const typename G::Element* a, int m, int k) {
+  WHET_MEMBER static void load_a(u32 (&r)[4], const typename G::Element* a, int m, int k) {
     using S = Staged<G>;
     const int l = lane_index();
     if constexpr (G::kAAlongK) {
@@ -107,7 +107,7 @@ struct MmaAccumulator {
       ldmatrix_x4_trans(r, a + (k + l % 8 + l / 16 * 8) * S::kAPitch + m + l / 8 % 2 * 8);
     }
   }
-  WHET_DEVICE static void load_b(u32 (&r)[2], const typename G::Element* b, int n, int k) {
+  WHET_MEMBER static void load_b(u32 (&r)[2], const typename G::Element* b, int n, int k) {
     using S = Staged<G>;
     const int l = lane_index() % 16;  // x2 takes the addresses of the first sixteen lanes
     if constexpr (G::kBAlongK) {
@@ -117,7 +117,7 @@ struct MmaAccumulator {
     }
   }
 
-  WHET_DEVICE void multiply(const typename G::Element* stage) {
+  WHET_MEMBER void multiply(const typename G::Element* stage) {
     const typename G::Element* a = stage;
     const typename G::Element* b = stage + Staged<G>::kBStart;
 #pragma unroll
@@ -139,7 +139,7 @@ struct MmaAccumulator {
     }
   }
 
-  WHET_DEVICE void store(float* partial) const {
+  WHET_MEMBER void store(float* partial) const {
     constexpr int kPitch = Staged<G>::kPartialPitch;
     float* to = partial + (group() * G::kTileM + m_of_warp()) * kPitch + n_of_warp();
 #pragma unroll
@@ -168,11 +168,11 @@ struct SimtAccumulator {
 
   float c[G::kThreadM][G::kThreadN] = {};
 
-  WHET_DEVICE static int group() { return thread_index() / kGroupThreads; }
-  WHET_DEVICE static int row() { return thread_index() % kGroupThreads / kColumns; }
-  WHET_DEVICE static int column() { return thread_index() % kColumns; }
+  WHET_MEMBER static int group() { return thread_index() / kGroupThreads; }
+  WHET_MEMBER static int row() { return thread_index() % kGroupThreads / kColumns; }
+  WHET_MEMBER static int column() { return thread_index() % kColumns; }
 
-  WHET_DEVICE void multiply(const typename G::Element* stage) {
+  WHET_MEMBER void multiply(const typename G::Element* stage) {
     using S = Staged<G>;
     const typename G::Element* a = stage;
     const typename G::Element* b = stage + S::kBStart;
@@ -198,7 +198,7 @@ struct SimtAccumulator {
     }
   }
 
-  WHET_DEVICE void store(float* partial) const {
+  WHET_MEMBER void store(float* partial) const {
     constexpr int kPitch = Staged<G>::kPartialPitch;
 #pragma unroll
     for (int i = 0; i < G::kThreadM; ++i) {

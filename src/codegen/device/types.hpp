@@ -3,8 +3,10 @@
 // host each conversion is branch-free, so that the compiler vectorises loops over it.
 #if defined(__CUDACC__)
 #define WHET_DEVICE __device__ __forceinline__
+#define WHET_MEMBER __device__ __forceinline__
 #else
 #define WHET_DEVICE static inline __attribute__((always_inline))
+#define WHET_MEMBER inline __attribute__((always_inline))
 #endif
 
 using u16 = unsigned short;
