@@ -123,14 +123,12 @@ Finding examine_reference(const Environment& environment) {
   if (finding.state != State::Fine) {
     return finding;
   }
-  const auto version = first_line_of({finding.found, "--libtorch-version"});
-  if (!version) {
+  // Its help is enough: the loader brings LibTorch in before main.
+  if (!first_line_of({finding.found, "--help"})) {
     finding.state = State::Missing;
     finding.found += ": does not start";
     finding.to_do = "its LibTorch moved or is missing: scripts/setup.sh, then build again";
-    return finding;
   }
-  finding.found += fmt::format(" (LibTorch {})", *version);
   return finding;
 }
 
@@ -174,8 +172,6 @@ Finding examine_configs(const Environment& environment) {
   return {"configs", State::Fine, environment.configs_folder.string(), ""};
 }
 
-/// Journal mode that the store uses with this SQLite: WAL has had a rare corruption bug that 3.51.3
-/// fixes. Source: sqlite.org/wal.html, "The WAL-reset bug".
 Finding examine_sqlite(const DoctorOptions& options, const Environment& environment) {
   const std::string file =
       options.database.empty() ? environment.database.string() : options.database;

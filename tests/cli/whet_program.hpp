@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/subprocess.hpp"
+
+namespace whet {
+
+/// The built `whet` in a home of its own: its records and cache go with the object.
+class WhetProgram {
+ public:
+  /// Long enough for what only generates and compiles, on a loaded machine.
+  static constexpr std::chrono::seconds kShort{100};
+
+  ProcessResult run(
+      const std::vector<std::string>& arguments, std::chrono::milliseconds timeout = kShort
+  ) const {
+    ProcessOptions options;
+    options.arguments = {WHET_BIN_DIR "/whet"};
+    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+    options.set_environment = {
+        {"HOME", home()},
+        {"XDG_DATA_HOME", home() + "/data"},
+        {"XDG_CACHE_HOME", cache()},
+        {"CUDA_VISIBLE_DEVICES", ""}};
+    options.unset_environment = {"WHET_DB"};
+    options.working_folder = home();
+    return run_process(options, timeout);
+  }
+
+  std::string home() const { return home_.path().string(); }
+  /// A file of the home with this text.
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = home_.path() / name;
+    write_file_atomically(path, text);
+    return path.string();
+  }
+
+  static std::string workload(const std::string& name) {
+    return WHET_SOURCE_DIR "/workloads/" + name;
+  }
+
+ private:
+  std::string cache() const { return home() + "/cache"; }
+
+  TemporaryFolder home_{"whet-cli-test-"};
+};
+
+}  // namespace whet
