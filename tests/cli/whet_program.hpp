@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -9,6 +11,14 @@
 #include "base/subprocess.hpp"
 
 namespace whet {
+
+/// Whether `part` stands in `text`; shows the text when it does not.
+inline testing::AssertionResult says(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) {
+    return testing::AssertionSuccess() << '"' << part << "\" stands in: " << text;
+  }
+  return testing::AssertionFailure() << "no \"" << part << "\" in: " << text;
+}
 
 /// The built `whet` in a home of its own: its records and cache go with the object.
 class WhetProgram {
