@@ -45,9 +45,9 @@ TEST(TTest, AgreesWithScipyOnPairs) {
 }
 
 TEST(TTest, IsCertainWithoutSpread) {
-  const MeanEstimate estimate = estimate_mean(std::array{-0.1, -0.1, -0.1});
+  const MeanEstimate estimate = estimate_mean(std::array{-0.25, -0.25, -0.25});
   EXPECT_EQ(t_test_less(estimate, 0.0), 0.0);
-  EXPECT_EQ(t_test_less(estimate, -0.1), 1.0);
+  EXPECT_EQ(t_test_less(estimate, -0.25), 1.0);
 }
 
 TEST(TUpperBound, AgreesWithScipy) {
