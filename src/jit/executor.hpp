@@ -90,7 +90,8 @@ class Executor {
 /// cores if that is fewer or `num_threads` is 0. Kernels of more blocks are refused by load().
 std::unique_ptr<Executor> make_cpu_executor(int num_threads);
 
-/// A GPU by CUDA ordinal or UUID. Throws EnvironmentError: no driver, no device, and what to do.
+/// A GPU by CUDA ordinal or UUID ("": the first), for use by the calling thread only. Throws
+/// EnvironmentError: no driver, no device, and what to do; UserError if `device` is neither.
 std::unique_ptr<Executor> make_cuda_executor(const std::string& device);
 
 /// Order in which the emulation runs threads between synchronization points.

@@ -102,8 +102,9 @@ Resources read_resources(
 }  // namespace
 
 std::vector<std::string> nvrtc_options(const std::string& arch) {
-  // -v makes ptxas report spills, which the cubin does not hold.
-  return {"--std=c++20", "-arch=" + arch, "--fmad=false", "--ptxas-options=-v"};
+  // -v makes ptxas report spills, which the cubin does not hold. Where there is a driver, NVRTC
+  // keeps a cache of its own, and what it takes from there has no log.
+  return {"--std=c++20", "-arch=" + arch, "--fmad=false", "--ptxas-options=-v", "--no-cache"};
 }
 
 CompiledCode compile_with_nvrtc(
