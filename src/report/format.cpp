@@ -33,6 +33,15 @@ std::string format_time(double time_ns) {
   return fmt::format("{} ns", three_digits(time_ns));
 }
 
+std::string format_summary(const TimeSummary& time_ns) {
+  return fmt::format(
+      "{} [{}, {}]",
+      format_time(time_ns.median),
+      format_time(time_ns.low),
+      format_time(time_ns.high)
+  );
+}
+
 std::string format_speedup(double baseline_ns, double time_ns) {
   return fmt::format("{:.2f} x", baseline_ns / time_ns);
 }

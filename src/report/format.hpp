@@ -2,10 +2,14 @@
 
 #include <string>
 
+#include "store/decision.hpp"
+
 namespace whet {
 
 /// "1.62 µs", "845 ns", "3.10 ms": three significant digits with a unit.
 std::string format_time(double time_ns);
+/// "1.62 µs [1.60 µs, 1.65 µs]".
+std::string format_summary(const TimeSummary& time_ns);
 /// "2.31 x": how many times as fast as `baseline_ns` something of `time_ns` is.
 std::string format_speedup(double baseline_ns, double time_ns);
 /// "1:05", "2:01:09".

@@ -1,0 +1,119 @@
+#include "report/session_report.hpp"
+
+#include <algorithm>
+
+namespace whet {
+namespace {
+
+Json to_json(const TimeSummary& time_ns) {
+  return {{"median", time_ns.median}, {"low", time_ns.low}, {"high", time_ns.high}};
+}
+
+/// Samples of the winner that its published time comes from: those taken last, after the choice
+/// where there are such.
+std::int64_t num_published_samples(const SessionReport& report) {
+  const auto& evaluations = report.evaluations;
+  const auto winner = std::ranges::find_if(evaluations, [&](const Evaluation& evaluation) {
+    return evaluation.configuration == report.decision.winner;
+  });
+  if (winner == evaluations.end()) {
+    return 0;
+  }
+  std::map<std::string, std::int64_t> counts;
+  for (const SampleBlock& block : winner->blocks) {
+    counts[block.purpose] += static_cast<std::int64_t>(block.samples.size());
+  }
+  for (const char* purpose : {"publish", "final", "screen"}) {
+    if (const auto found = counts.find(purpose); found != counts.end()) {
+      return found->second;
+    }
+  }
+  return 0;
+}
+
+Json winner_json(const SessionReport& report) {
+  const Decision& decision = report.decision;
+  Json winner{{"configuration", decision.winner->values}};
+  if (decision.time_ns) {
+    winner["time_ns"] = to_json(*decision.time_ns);
+  }
+  winner["steps_per_launch"] = decision.steps_per_launch;
+  if (const std::int64_t num_samples = num_published_samples(report); num_samples > 0) {
+    winner["samples"] = num_samples;
+  }
+  return winner;
+}
+
+Json baselines_json(const Decision& decision) {
+  Json list = Json::array();
+  for (const MeasuredBaseline& baseline : decision.baselines) {
+    list.push_back(
+        {{"name", baseline.name},
+         {"time_ns", to_json(baseline.time_ns)},
+         {"steps_per_launch", baseline.steps_per_launch}}
+    );
+  }
+  return list;
+}
+
+void append_entry(Json& json, const SessionReport& report, Samples samples) {
+  json["workload"] = report.workload;
+  json["key"] = report.key;
+  json["target"] = report.target;
+  json["device"] = report.device;
+  json["verdict"] = verdict_name(report.decision.verdict);
+  if (!report.decision.delegate_to.empty()) {
+    json["delegate_to"] = report.decision.delegate_to;
+  }
+  if (report.decision.winner) {
+    json["winner"] = winner_json(report);
+  }
+  json["baselines"] = baselines_json(report.decision);
+  Json counts = Json::object();
+  for (const auto& [status, count] : count_statuses(report.evaluations)) {
+    counts[std::string(status_name(status))] = count;
+  }
+  json["counts"] = counts;
+  json["budget"] = report.budget;
+  json["environment"] = report.environment;
+  json["decision"] = report.decision.detail;
+  if (samples == Samples::Kept) {
+    Json list = Json::array();
+    for (const Evaluation& evaluation : report.evaluations) {
+      list.push_back(to_json(evaluation));
+    }
+    json["evaluations"] = list;
+  }
+}
+
+}  // namespace
+
+std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& evaluations) {
+  std::map<Status, std::int64_t> counts;
+  for (const Evaluation& evaluation : evaluations) {
+    ++counts[evaluation.status];
+  }
+  return counts;
+}
+
+Json result_document(const SessionReport& report, Samples samples) {
+  Json document{{"schema", "whet.result/1"}};
+  append_entry(document, report, samples);
+  return document;
+}
+
+Json report_document(
+    const std::string& name, const std::vector<SessionReport>& reports, Samples samples
+) {
+  Json document{{"schema", "whet.report/1"}, {"name", name}};
+  Json entries = Json::array();
+  for (const SessionReport& report : reports) {
+    Json entry = Json::object();
+    append_entry(entry, report, samples);
+    entries.push_back(entry);
+  }
+  document["entries"] = entries;
+  return document;
+}
+
+}  // namespace whet

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "evaluation/evaluation.hpp"
+#include "store/decision.hpp"
+
+namespace whet {
+
+/// What one workload's tuning came to, with its evidence.
+struct SessionReport {
+  std::string workload;  ///< the user's name, or the suite entry's
+  std::string key;
+  std::string target;
+  std::string device;
+  std::string budget;
+  std::map<std::string, std::string> environment;  ///< versions of what took part
+  Decision decision;
+  std::vector<Evaluation> evaluations;  ///< all candidates, with their raw samples
+};
+
+/// How the candidates ended.
+std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& evaluations);
+
+/// Whether the raw samples go into a document.
+enum class Samples { Left, Kept };
+
+/// A `whet.result/1` document (docs/formats/result.md).
+Json result_document(const SessionReport& report, Samples samples);
+/// A `whet.report/1` document of a suite or a database.
+Json report_document(
+    const std::string& name, const std::vector<SessionReport>& reports, Samples samples
+);
+
+}  // namespace whet
