@@ -1,7 +1,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -164,7 +166,36 @@ class StepRunner {
     return result;
   }
 
+  /// The same steps as one recorded sequence, replayed once; the state after them.
+  StepResult replay(int num_steps) {
+    const std::unique_ptr<Replay> sequence = record(num_steps);
+    executor_.replay(*sequence);
+    executor_.synchronize();
+    EXPECT_FALSE(instance_->hang_place().has_value());
+    return {.state = {read(KernelArgument::Role::State, 0)}, .outputs = {}};
+  }
+  /// The median over 9 of the time of one replay of the steps; the state evolves meanwhile.
+  double time_replays_ns(int num_steps, int replays_a_sample) {
+    const std::unique_ptr<Replay> sequence = record(num_steps);
+    executor_.time_replays_ns(*sequence, replays_a_sample);
+    std::vector<double> samples;
+    for (int i = 0; i < 9; ++i) {
+      samples.push_back(executor_.time_replays_ns(*sequence, replays_a_sample) / replays_a_sample);
+    }
+    std::sort(samples.begin(), samples.end());
+    return samples[samples.size() / 2];
+  }
+
  private:
+  std::unique_ptr<Replay> record(int num_steps) const {
+    const auto ring = static_cast<std::uint32_t>(data_.inputs.size());
+    std::vector<StepLaunch> launches;
+    for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
+      launches.push_back(instance_->arguments(ring, static_cast<std::uint32_t>(step) % ring));
+    }
+    return executor_.record(launches);
+  }
+
   const TensorDesc& tensor_of(const KernelArgument& argument) const {
     const auto i = static_cast<std::size_t>(argument.index);
     switch (argument.role) {

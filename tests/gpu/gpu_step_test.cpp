@@ -1,0 +1,99 @@
+// Generated CUDA kernels of the seeds suite on a GPU: values against an interpreter in double, and
+// graphs of 1, 3 and 20 steps against single launches.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "jit/cuda_device.hpp"
+#include "support/programs.hpp"
+#include "support/step_runner.hpp"
+
+namespace whet {
+namespace {
+
+struct Case {
+  std::string name;
+  Program program;
+  double limit;  ///< sums run in another order, which flips a rounding here and there
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const DType dtype : {DType::BF16, DType::F32}) {
+    const std::string suffix = dtype == DType::F32 ? "_f32" : "_bf16";
+    const double limit = dtype == DType::F32 ? 5e-4 : 1e-2;
+    list.push_back({"tiny_online" + suffix, testing::mlp(1, 64, 64, 1, dtype), limit});
+    list.push_back({"online" + suffix, testing::mlp(16, 64, 128, 16, dtype), limit});
+    list.push_back({"head" + suffix, testing::head(32, 128, 10, dtype), limit});
+    list.push_back({"small" + suffix, testing::mlp(64, 256, 512, 128, dtype), limit});
+    list.push_back({"medium" + suffix, testing::mlp(128, 512, 1024, 256, dtype), limit});
+  }
+  list.push_back({"ragged_f16", testing::mlp(9, 33, 21, 7, DType::F16), 1e-2});
+  list.push_back({"tied_bf16", testing::tied(12, 24, 40, DType::BF16), 1e-2});
+  return list;
+}
+
+class GpuStep : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const DriverInfo driver = query_driver();
+    if (driver.devices.empty()) {
+      GTEST_SKIP() << driver.problem;
+    }
+  }
+};
+
+TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
+  const Case test = cases()[static_cast<std::size_t>(GetParam())];
+  const DeviceLimits limits = query_device_limits("");
+  const testing::StepData data = testing::draw_data(test.program, 2);
+  constexpr int kSteps = 4;
+  const testing::StepResult expected = testing::interpret(test.program, data, kSteps);
+  const auto executor = make_cuda_executor("");
+  for (const std::string configuration : {
+           "",
+           "partition=block threads=256 tile_m=16 tile_n=32",
+           "blocks=64 engine=simt tile_m=32 tile_n=32 tile_k=32 split_k=2",
+           "blocks=132 tile_m=32 tile_n=32 tile_k=64 split_k=4 stages=3",
+           "blocks=132 steps_per_launch=4 tile_m=16 tile_n=64",
+           "blocks=16 fuse_epilogue=off fuse_update=off inline_casts=off",
+       }) {
+    SCOPED_TRACE(test.name + ": " + configuration);
+    const auto built = testing::build_step(test.program, configuration, limits);
+    ASSERT_TRUE(built.has_value());
+    {
+      testing::StepRunner runner(*executor, test.program, built->artifact, built->source.plan, data);
+      const testing::StepResult got = runner.run(kSteps);
+      EXPECT_LE(
+          testing::largest_error(got, expected, data, built->schedule.steps_per_launch), test.limit
+      );
+    }
+    double step_us = 0.0;
+    for (const int launches : {1, 3, 20}) {
+      testing::StepRunner single(*executor, test.program, built->artifact, built->source.plan, data);
+      testing::StepRunner graph(*executor, test.program, built->artifact, built->source.plan, data);
+      const int steps = launches * built->source.plan.steps_per_launch;
+      const testing::StepResult by_launch = single.run(steps);
+      const testing::StepResult by_graph = graph.replay(steps);
+      EXPECT_EQ(by_graph.state.back(), by_launch.state.back()) << launches << " launches a graph";
+      step_us = graph.time_replays_ns(steps, 50) / steps * 1e-3;
+    }
+    std::printf(
+        "%-18s %7.2f us a step in a graph of 20 launches: %s\n", test.name.c_str(), step_us,
+        configuration.c_str()
+    );
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs,
+    GpuStep,
+    ::testing::Range(0, 12),
+    [](const ::testing::TestParamInfo<int>& info) {
+      return cases()[static_cast<std::size_t>(info.param)].name;
+    }
+);
+
+}  // namespace
+}  // namespace whet
