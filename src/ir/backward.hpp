@@ -31,7 +31,7 @@ class Backward {
   void give(ValueId value, ValueId grad);
 
  private:
-  ValueId sum_to(ValueId grad, const std::vector<std::int64_t>& shape);
+  ValueId sum_to(ValueId grad, std::vector<std::int64_t> shape);
   void name_gradients();
 
   Program& program_;

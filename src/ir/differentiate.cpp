@@ -73,8 +73,9 @@ void Backward::give(ValueId value, ValueId grad) {
   gradient_[index(value)] = before < 0 ? grad : append(OpKind::Add, {before, grad});
 }
 
-/// Sums the dimensions that a broadcast added or stretched. Source: ATen, ExpandUtils.h, sum_to.
-ValueId Backward::sum_to(ValueId grad, const std::vector<std::int64_t>& shape) {
+/// Sums the dimensions that a broadcast added or stretched; `shape` by value, as appending moves
+/// the tensors. Source: ATen, ExpandUtils.h, sum_to.
+ValueId Backward::sum_to(ValueId grad, std::vector<std::int64_t> shape) {
   const std::vector<std::int64_t> from = tensor(grad).shape;
   if (from == shape) {
     return grad;

@@ -36,21 +36,22 @@ std::string key_with(std::string_view from, std::string_view to) {
   return key_of(replaced(std::string(kBase), from, to));
 }
 
-TEST(WorkloadKey, DoesNotChangeFromVersionToVersion) { EXPECT_EQ(base_key(), "@BASE@"); }
+TEST(WorkloadKey, DoesNotChangeFromVersionToVersion) {
+  EXPECT_EQ(base_key(), "eae5895ae01f20a7e65d21fb3c9f1c9e727e517619e9c98da38d835359eaef7e");
+}
 
 TEST(WorkloadKey, DoesNotDependOnNames) {
-  std::string text = replaced(std::string(kBase), R"("name": "base")", R"("name": "other")");
-  for (const std::string name : {"x", "w", "p", "y", "lr"}) {
-    const std::string from = "\"" + name + "\"";
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from)) {
-      // "lr" is also a key of the optimizer.
-      if (name == "lr" && text.substr(at + 4, 1) == ":") {
-        text.replace(at, 4, "\"@@\"");
-      } else {
-        text.replace(at, from.size(), "\"blockIdx." + name + ".new\"");
-      }
-    }
-    text = name == "lr" ? replaced(text, "\"@@\"", "\"lr\"") : text;
+  std::string text(kBase);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {R"("name": "base")", R"("name": "other")"},
+           {R"("name": "x")", R"("name": "blockIdx")"},
+           {R"(["x", "w"], "out": "p")", R"(["blockIdx", "new"], "out": "x*/")"},
+           {R"("name": "w")", R"("name": "new")"},
+           {R"(["p", "b"])", R"(["x*/", "b"])"},
+           {R"("name": "lr")", R"("name": "rate")"},
+           {R"("lr": "lr")", R"("lr": "rate")"},
+       }) {
+    text = replaced(text, from, to);
   }
   EXPECT_EQ(key_of(text), base_key());
 }
@@ -81,15 +82,7 @@ TEST(WorkloadKey, DoesNotDependOnNamedDimensionsOrTheSpellingOfDefaults) {
       key_with(R"("shape": ["n", 3])", R"("strides": [3, 1], "alignment": 16, "shape": ["n", 3])"),
       base_key()
   );
-  EXPECT_EQ(
-      key_with(
-          R"("fill": {"kind": "normal"}},
-             )",
-          R"("stable": false, "fill": {"kind": "normal"}},
-             )"
-      ) != base_key(),
-      true
-  );
+  EXPECT_EQ(key_with(R"("shape": ["n", 2])", R"("stable": false, "shape": ["n", 2])"), base_key());
 }
 
 TEST(WorkloadKey, DoesNotDependOnTheOrderOfIndependentOps) {
@@ -151,20 +144,16 @@ TEST(WorkloadKey, DependsOnAttributesAndOps) {
 }
 
 TEST(WorkloadKey, DependsOnTheInterface) {
-  EXPECT_NE(key_with(R"("outputs": ["loss"])", R"("outputs": ["loss", "y"])"), base_key());
-  EXPECT_NE(key_with(R"("outputs": ["loss"])", R"("outputs": ["y"])"), base_key());
+  const auto with_outputs = [](std::string_view outputs) {
+    return key_with(R"("outputs": ["loss"])", outputs);
+  };
+  EXPECT_NE(with_outputs(R"("outputs": ["loss", "y"])"), base_key());
+  EXPECT_NE(with_outputs(R"("outputs": ["y"])"), base_key());
   EXPECT_NE(
-      key_of(replaced(
-          replaced(std::string(kBase), R"("outputs": ["loss"])", R"("outputs": ["y", "loss"])"),
-          "",
-          ""
-      )),
-      key_with(R"("outputs": ["loss"])", R"("outputs": ["loss", "y"])")
-  ) << "outputs have an order";
+      with_outputs(R"("outputs": ["y", "loss"])"), with_outputs(R"("outputs": ["loss", "y"])")
+  );
   EXPECT_NE(
-      key_with(
-          R"("scalars": [)", R"("scalars": [{"name": "unused", "dtype": "i64", "value": 1}, )"
-      ),
+      key_with(R"("scalars": [)", R"("scalars": [{"name": "s", "dtype": "i64", "value": 1}, )"),
       base_key()
   );
 }

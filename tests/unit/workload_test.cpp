@@ -298,11 +298,13 @@ TEST(Workload, NamesNeedNotBeIdentifiers) {
   std::string ops;
   std::string previous = names[0];
   for (const std::string& name : names) {
-    inputs += (inputs.empty() ? "" : ",") + (R"({"name": ")" + name) +
+    const std::string comma = inputs.empty() ? "" : ",";
+    const std::string sum = "sum" + std::to_string(inputs.size());
+    ops += comma + R"({"op": "add", "in": [")" + previous + R"(", ")" + name + R"("], "out": ")" +
+           sum + "\"}";
+    inputs += comma + R"({"name": ")" + name +
               R"(", "shape": [2], "dtype": "f32", "fill": {"kind": "normal"}})";
-    ops += (ops.empty() ? "" : ",") + (R"({"op": "add", "in": [")" + previous) + R"(", ")" + name +
-           R"("], "out": "+)" + name.substr(1) + "\"}";
-    previous = "+" + name.substr(1);
+    previous = sum;
   }
   const Workload workload = parse(
       R"({"schema": "whet.workload/1", "name": "odd", "inputs": [)" + inputs + R"(], "body": [)" +
