@@ -13,6 +13,7 @@
 #include "jit/cuda_device.hpp"
 #include "jit/nvrtc.hpp"
 #include "schedule/device_limits.hpp"
+#include "store/schema.hpp"
 
 namespace whet {
 namespace {
@@ -180,8 +181,9 @@ Finding examine_sqlite(const DoctorOptions& options, const Environment& environm
       "SQLite",
       State::Fine,
       fmt::format(
-          "{}; records in {}{}",
+          "{}, journal mode {}; records in {}{}",
           sqlite3_libversion(),
+          may_use_wal(sqlite3_libversion_number(), false) ? "WAL" : "DELETE (no WAL fix yet)",
           file.empty() ? "(--db needed)" : file,
           fs::exists(file, error) ? "" : " (made on first use)"
       ),

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "cli/best.hpp"
+#include "cli/db_check.hpp"
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
 #include "cli/evaluate.hpp"
+#include "cli/report.hpp"
 #include "cli/show.hpp"
 #include "ir/suggestion.hpp"
 
@@ -27,8 +30,11 @@ using Command = std::function<int()>;
 struct Arguments {
   Environment environment = read_environment();
   Command command;
+  BestOptions best;
+  DbCheckOptions db_check;
   DoctorOptions doctor;
   EvaluateOptions evaluate;
+  ReportOptions report;
   ShowOptions show;
 };
 
@@ -39,10 +45,18 @@ void add_device(CLI::App& app, DeviceOptions& device) {
       ->check(CLI::PositiveNumber);
 }
 
-void add_workload(CLI::App& app, std::string& workload, std::vector<std::string>& dims) {
-  app.add_option("workload", workload, "workload file, or the name of a shipped one")->required();
+void add_dims(CLI::App& app, std::vector<std::string>& dims) {
   app.add_option("--dim", dims, "name=value: replaces a dimension of the file")
       ->allow_extra_args(false);
+}
+
+void add_workload(CLI::App& app, std::string& workload, std::vector<std::string>& dims) {
+  app.add_option("workload", workload, "workload file, or the name of a shipped one")->required();
+  add_dims(app, dims);
+}
+
+void add_database(CLI::App& app, std::string& database) {
+  app.add_option("--db", database, "database of records (default: WHET_DB, else in the home)");
 }
 
 /// --set may be repeated and each may hold several pairs.
@@ -103,7 +117,7 @@ void add_evaluate(CLI::App& app, Arguments& arguments) {
 void add_doctor(CLI::App& app, Arguments& arguments) {
   CLI::App& doctor =
       *app.add_subcommand("doctor", "Say what is installed, what is missing, what to do");
-  doctor.add_option("--db", arguments.doctor.database, "the database of records");
+  add_database(doctor, arguments.doctor.database);
   doctor.add_flag("--json", arguments.doctor.json, "print one JSON document");
   doctor.callback([&arguments] {
     arguments.command = [&arguments] {
@@ -112,10 +126,52 @@ void add_doctor(CLI::App& app, Arguments& arguments) {
   });
 }
 
+void add_best(CLI::App& app, Arguments& arguments) {
+  CLI::App& best = *app.add_subcommand("best", "Print the stored winner of a workload on a device");
+  BestOptions& options = arguments.best;
+  add_workload(best, options.workload, options.dims);
+  add_device(best, options.device);
+  add_database(best, options.database);
+  best.add_flag("--json", options.json, "print one JSON document");
+  best.callback([&arguments] {
+    arguments.command = [&arguments] { return run_best(arguments.best, arguments.environment); };
+  });
+}
+
+void add_report(CLI::App& app, Arguments& arguments) {
+  CLI::App& report = *app.add_subcommand("report", "Print what the database holds");
+  ReportOptions& options = arguments.report;
+  report.add_option("workload", options.workload, "only this workload");
+  add_dims(report, options.dims);
+  report.add_option("--format", options.format, "markdown, csv or json");
+  add_database(report, options.database);
+  report.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_report(arguments.report, arguments.environment);
+    };
+  });
+}
+
+void add_db(CLI::App& app, Arguments& arguments) {
+  CLI::App& db = *app.add_subcommand("db", "Look after the database");
+  db.require_subcommand(1);
+  CLI::App& check = *db.add_subcommand("check", "Read everything and report damage");
+  add_database(check, arguments.db_check.database);
+  check.add_flag("--json", arguments.db_check.json, "print one JSON document");
+  check.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_db_check(arguments.db_check, arguments.environment);
+    };
+  });
+}
+
 void add_subcommands(CLI::App& app, Arguments& arguments) {
   add_show(app, arguments);
   add_evaluate(app, arguments);
+  add_best(app, arguments);
+  add_report(app, arguments);
   add_doctor(app, arguments);
+  add_db(app, arguments);
   app.require_subcommand(1);
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.hpp"
+
+namespace whet {
+
+/// `whet report [W]`: what the database holds, the newest session of each workload and device.
+struct ReportOptions {
+  std::string workload;  ///< empty: all
+  std::vector<std::string> dims;
+  std::string format = "markdown";
+  std::string database;
+};
+
+/// Prints the report. Returns 0, or 1 when there is nothing to report. Throws UserError for an
+/// unknown format.
+int run_report(const ReportOptions& options, const Environment& environment);
+
+}  // namespace whet
