@@ -30,7 +30,7 @@ EagerPeer::EagerPeer(
 )
     : workload_(workload),
       program_(workload.forward ? *workload.forward : workload.step),
-      trains_(workload.forward && workload.forward->loss && workload.optimizer),
+      trains_(workload.forward && workload.forward->loss),
       device_(device),
       num_steps_(num_steps) {
   for (const HostTensor& tensor : data.initial_state) {
@@ -38,7 +38,7 @@ EagerPeer::EagerPeer(
     at::Tensor& state = state_.emplace_back(initial_state_.back().clone());
     state.requires_grad_(trains_ && at::isFloatingType(state.scalar_type()));
   }
-  if (trains_) {
+  if (workload.optimizer) {
     learning_rate_ = learning_rate(workload);
   }
   for (const std::vector<HostTensor>& batch : data.inputs) {
@@ -81,7 +81,9 @@ void EagerPeer::train(std::vector<at::Tensor> values) {
   for (at::Tensor& parameter : state_) {
     at::Tensor& gradient = parameter.mutable_grad();
     if (gradient.defined()) {
-      parameter.add_(gradient, -learning_rate_);
+      if (workload_.optimizer) {
+        parameter.add_(gradient, -learning_rate_);
+      }
       gradient.reset();
     }
   }

@@ -16,6 +16,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -194,8 +195,9 @@ at::Tensor reordered_sum(
   if (terms.dim() == 0) {
     return terms;
   }
-  for (std::int64_t d = 0; dims.empty() && d < terms.dim(); ++d) {
-    dims.push_back(d);
+  if (dims.empty()) {
+    dims.resize(static_cast<std::size_t>(terms.dim()));
+    std::iota(dims.begin(), dims.end(), 0);
   }
   for (const std::int64_t d : dims) {
     terms = terms.index_select(d, sum_order(current, terms.size(d)));
@@ -206,6 +208,19 @@ at::Tensor reordered_sum(
     total = total + parts[i].sum(dims, keepdim);
   }
   return total;
+}
+
+/// (bias, a, b, beta, alpha). A factor of zero means that its operand is not read, NaN or not.
+at::Tensor reordered_addmm(const Current& current, c10::ArrayRef<c10::IValue> values) {
+  const at::Tensor a = values[1].toTensor();
+  const at::Tensor b = values[2].toTensor();
+  const c10::Scalar beta = values[3].toScalar();
+  const c10::Scalar alpha = values[4].toScalar();
+  at::Tensor result = at::zeros({a.size(0), b.size(1)}, at::kFloat);
+  if (alpha.toDouble() != 0.0) {
+    result = reordered_product(current, a, b) * alpha;
+  }
+  return beta.toDouble() == 0.0 ? result : values[0].toTensor().to(at::kFloat) * beta + result;
 }
 
 /// sum and mean: (self, dtype) or (self, dims, keepdim, dtype).
@@ -238,12 +253,7 @@ at::Tensor reordered_result(
     return reordered_product(current, values[0].toTensor(), values[1].toTensor());
   }
   if (name == "aten::addmm") {
-    const at::Tensor product =
-        reordered_product(current, values[1].toTensor(), values[2].toTensor()) *
-        values[4].toScalar();
-    const c10::Scalar beta = values[3].toScalar();
-    // beta = 0 means that the bias is not read, NaN or not.
-    return beta.toDouble() == 0.0 ? product : values[0].toTensor().to(at::kFloat) * beta + product;
+    return reordered_addmm(current, values);
   }
   if (name == "aten::sum" || name == "aten::mean") {
     return reordered_reduction(current, values, name == "aten::mean");

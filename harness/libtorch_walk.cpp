@@ -218,12 +218,15 @@ StepResults run_forward_form(const Workload& workload, const StepInputs& from, W
   const at::NoGradGuard no_grad;
   StepResults results;
   results.loss = loss.detach();
-  const ValueId lr = find_value(forward, workload.optimizer.value().lr);
-  const at::Tensor rate = values[static_cast<std::size_t>(lr)];
   for (std::size_t i = 0; i < grads.size(); ++i) {
-    // Two roundings, as the step program declares: of the product and of the difference.
-    const at::Tensor update = at::mul(grads[i], rate.to(grads[i].scalar_type()));
-    results.state.push_back(at::sub(leaves.state[i].detach(), update));
+    at::Tensor after = leaves.state[i].detach();
+    if (workload.optimizer) {
+      // Two roundings, as the step program declares: of the product and of the difference.
+      const ValueId lr = find_value(forward, workload.optimizer->lr);
+      const at::Tensor rate = values[static_cast<std::size_t>(lr)].to(grads[i].scalar_type());
+      after = at::sub(after, at::mul(grads[i], rate));
+    }
+    results.state.push_back(after);
   }
   constexpr std::string_view kGradient = "grad:";
   for (const std::string& name : workload.output_names) {
@@ -287,7 +290,7 @@ void walk(const Program& program, std::vector<at::Tensor>& values, WalkDType dty
 }
 
 StepResults run_step(const Workload& workload, const StepInputs& from, WalkDType dtypes) {
-  const bool differentiates = workload.forward && workload.forward->loss && workload.optimizer;
+  const bool differentiates = workload.forward && workload.forward->loss;
   return differentiates ? run_forward_form(workload, from, dtypes)
                         : run_whole_step(workload, from, dtypes);
 }

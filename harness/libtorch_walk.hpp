@@ -41,7 +41,7 @@ struct StepResults {
 };
 
 /// One step, out of place. The forward form: a walk over the forward ops, gradients by LibTorch's
-/// autograd, the optimizer by plain tensor ops; a program without gradients, or one that arrives
+/// autograd, the optimizer by plain tensor ops. A program without gradients, or one that arrives
 /// differentiated: a walk over the whole step.
 StepResults run_step(const Workload& workload, const StepInputs& from, WalkDType dtypes);
 
