@@ -1,6 +1,7 @@
 #include "ir/workload.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -180,13 +181,11 @@ class WorkloadReader {
 
   void read_update(const std::string& name, const JsonCursor& member) {
     const std::optional<ValueId> before = names_.find(name);
-    const auto state =
-        std::find_if(step().state.begin(), step().state.end(), [&](const ProgramState& each) {
-          return before && each.before == *before;
-        });
-    if (state == step().state.end()) {
+    const std::optional<std::size_t> i = before ? state_index(*before) : std::nullopt;
+    if (!i) {
       member.fail("the name of a state tensor as the key", quoted_name(name));
     }
+    ProgramState* state = &step().state[*i];
     const TensorDesc& old_tensor = step().value(*before);
     state->after = names_.resolve(member);
     const TensorDesc& tensor = step().value(state->after);
@@ -201,10 +200,10 @@ class WorkloadReader {
   void read_outputs(bool is_forward) {
     const std::optional<JsonCursor> outputs = root_.find("outputs");
     const std::vector<JsonCursor> list = outputs ? outputs->items() : std::vector<JsonCursor>();
+    std::set<std::string> known;
     for (const JsonCursor& output : list) {
       const std::string name = output.as_string();
-      const std::vector<std::string>& known = workload_.output_names;
-      if (std::find(known.begin(), known.end(), name) != known.end()) {
+      if (!known.insert(name).second) {
         output.fail("each output once", quoted_name(name) + " a second time");
       }
       const bool is_gradient = is_forward && name.starts_with(kGradient);
@@ -220,12 +219,19 @@ class WorkloadReader {
     }
   }
 
+  /// Which state tensor a value is. State is read in one go, so its values ascend.
+  std::optional<std::size_t> state_index(ValueId value) const {
+    const std::vector<ProgramState>& state = step().state;
+    const auto found = std::ranges::lower_bound(state, value, {}, &ProgramState::before);
+    const bool is_state = found != state.end() && found->before == value;
+    return is_state ? std::optional(static_cast<std::size_t>(found - state.begin())) : std::nullopt;
+  }
+
   ValueId gradient(const JsonCursor& output, const std::string& name) const {
     const std::optional<ValueId> value = names_.find(name.substr(kGradient.size()));
-    for (std::size_t i = 0; i < gradients_.size(); ++i) {
-      if (value && step().state[i].before == *value) {
-        return gradients_[i];
-      }
+    const std::optional<std::size_t> i = value ? state_index(*value) : std::nullopt;
+    if (i && !gradients_.empty()) {
+      return gradients_[*i];
     }
     output.fail(
         R"("grad:" and the name of a state tensor, in a file with "loss")", quoted_name(name)
