@@ -1,6 +1,4 @@
 // All work of an executor goes through one stream, so that launches and copies keep their order.
-// Memory is plain device memory, never managed.
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -8,8 +6,8 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "jit/argument_block.hpp"
-#include "jit/cubin.hpp"
-#include "jit/cuda_device.hpp"
+#include "jit/cuda_context.hpp"
+#include "jit/cuda_kernel.hpp"
 #include "jit/executor.hpp"
 #include "jit/nvml.hpp"
 
@@ -19,177 +17,6 @@ namespace {
 cuda::DevicePointer device_pointer(const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory);
 }
-
-/// The driver with a device's primary context, current in the thread that made it. Kernels and
-/// recordings share it, so that it goes last.
-struct CudaContext {
-  explicit CudaContext(const std::string& device_name)
-      : driver(load_cuda_driver()),
-        device(choose_cuda_device(list_cuda_devices(driver), device_name)) {
-    cuda::ContextObject* context = nullptr;
-    check(
-        driver, driver.primary_context_retain(&context, device.handle), "cuDevicePrimaryCtxRetain"
-    );
-    const cuda::Result result = driver.context_set_current(context);
-    if (result != cuda::kSuccess) {
-      release();
-      check(driver, result, "cuCtxSetCurrent");
-    }
-  }
-  ~CudaContext() { release(); }
-  CudaContext(const CudaContext&) = delete;
-  CudaContext& operator=(const CudaContext&) = delete;
-
-  void release() const noexcept {
-    report(driver, driver.primary_context_release(device.handle), "cuDevicePrimaryCtxRelease");
-  }
-
-  CudaDriver driver;
-  CudaDeviceInfo device;
-};
-using SharedContext = std::shared_ptr<const CudaContext>;
-
-/// Owns an object of the driver.
-template <typename Object>
-struct Destroy {
-  using Function = cuda::Result (*)(Object*);
-  SharedContext cuda;
-  Function CudaDriver::*function = nullptr;
-  const char* name = "";
-
-  void operator()(Object* object) const noexcept {
-    report(cuda->driver, (cuda->driver.*function)(object), name);
-  }
-};
-template <typename Object>
-using Owned = std::unique_ptr<Object, Destroy<Object>>;
-
-/// Owns device memory.
-class DeviceMemory {
- public:
-  DeviceMemory(SharedContext cuda, std::size_t bytes) : cuda_(std::move(cuda)) {
-    // The driver refuses to allocate nothing, and an empty tensor needs a pointer too.
-    const cuda::Result result = cuda_->driver.allocate(&pointer_, std::max<std::size_t>(bytes, 1));
-    check(cuda_->driver, result, fmt::format("cuMemAlloc of {} bytes", bytes));
-  }
-  ~DeviceMemory() {
-    if (pointer_ != 0) {
-      report(cuda_->driver, cuda_->driver.free(pointer_), "cuMemFree");
-    }
-  }
-  DeviceMemory(DeviceMemory&& other) noexcept
-      : cuda_(std::move(other.cuda_)), pointer_(std::exchange(other.pointer_, 0)) {}
-  DeviceMemory& operator=(DeviceMemory&&) = delete;
-
-  cuda::DevicePointer get() const { return pointer_; }
-  void* release() {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(std::exchange(pointer_, 0)));
-  }
-
- private:
-  SharedContext cuda_;
-  cuda::DevicePointer pointer_ = 0;
-};
-
-Owned<cuda::LibraryObject> load_library(const SharedContext& cuda, const std::string& cubin) {
-  cuda::LibraryObject* library = nullptr;
-  check(
-      cuda->driver,
-      cuda->driver.library_load(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-      "cuLibraryLoadData"
-  );
-  return {library, {cuda, &CudaDriver::library_unload, "cuLibraryUnload"}};
-}
-
-/// Throws DeviceFault when the cubin's kernel takes other arguments than the plan says: launching
-/// it would read beyond the argument block.
-void check_arguments(const std::string& cubin, const LaunchPlan& plan) {
-  const StepArguments empty{.tensors = std::vector<void*>(plan.arguments.size())};
-  const std::size_t expected =
-      plan.arguments_in_memory ? sizeof(void*) : argument_block(empty, plan).size();
-  try {
-    const std::int64_t found = read_cubin(cubin, plan.entry).parameter_bytes;
-    if (found != static_cast<std::int64_t>(expected)) {
-      throw DeviceFault(
-          Status::LaunchFailed,
-          fmt::format(
-              "the cubin's {} takes {} bytes of arguments, the plan {}", plan.entry, found, expected
-          )
-      );
-    }
-  } catch (const EnvironmentError& error) {
-    throw DeviceFault(Status::LaunchFailed, error.what());
-  }
-}
-
-class CudaKernel : public LoadedKernel {
- public:
-  CudaKernel(const SharedContext& cuda, const std::string& cubin, const LaunchPlan& plan)
-      : plan_(plan), library_(load_library(cuda, cubin)) {
-    check_arguments(cubin, plan);
-    const CudaDriver& driver = cuda->driver;
-    cuda::KernelObject* kernel = nullptr;
-    check(
-        driver,
-        driver.library_kernel(&kernel, library_.get(), plan.entry.c_str()),
-        fmt::format("cuLibraryGetKernel({})", plan.entry)
-    );
-    check(
-        driver,
-        driver.kernel_set_attribute(
-            cuda::kMaxDynamicSharedBytes,
-            static_cast<int>(plan.dynamic_shared_bytes),
-            kernel,
-            cuda->device.handle
-        ),
-        fmt::format("cuKernelSetAttribute({} bytes of shared memory)", plan.dynamic_shared_bytes)
-    );
-    check(driver, driver.kernel_function(&function_, kernel), "cuKernelGetFunction");
-    check_fits(*cuda);
-  }
-
-  const LaunchPlan& plan() const override { return plan_; }
-  cuda::FunctionObject* function() const { return function_; }
-
- private:
-  /// Throws DeviceFault when a block, or all blocks of a cooperative grid at once, do not fit.
-  void check_fits(const CudaContext& cuda) const {
-    int blocks_per_sm = 0;
-    check(
-        cuda.driver,
-        cuda.driver.max_blocks_per_sm(
-            &blocks_per_sm, function_, plan_.threads, plan_.dynamic_shared_bytes
-        ),
-        "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-    );
-    int num_sms = 0;
-    check(
-        cuda.driver,
-        cuda.driver.device_attribute(&num_sms, cuda::DeviceAttribute::NumSms, cuda.device.handle),
-        "cuDeviceGetAttribute"
-    );
-    const std::int64_t resident = std::int64_t{blocks_per_sm} * num_sms;
-    if (resident < (plan_.cooperative ? plan_.blocks : 1)) {
-      throw DeviceFault(
-          Status::LaunchFailed,
-          fmt::format(
-              "{} blocks of {} threads and {} bytes of dynamic shared memory must be resident at "
-              "once, but {} holds {} on each of {} SMs",
-              plan_.cooperative ? plan_.blocks : 1,
-              plan_.threads,
-              plan_.dynamic_shared_bytes,
-              cuda.device.name,
-              blocks_per_sm,
-              num_sms
-          )
-      );
-    }
-  }
-
-  LaunchPlan plan_;
-  Owned<cuda::LibraryObject> library_;
-  cuda::FunctionObject* function_ = nullptr;
-};
 
 /// A launch with nothing left to look up.
 struct PreparedLaunch {
