@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -32,6 +34,36 @@ T field(const Json& json, const char* key) {
   } catch (const nlohmann::json::exception& error) {
     throw UserError(fmt::format("evaluation: field {}: {}", key, error.what()));
   }
+}
+
+/// An error norm may be infinite or no number, which JSON cannot say.
+Json number_to_json(double value) {
+  if (std::isfinite(value)) {
+    return value;
+  }
+  return std::isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf";
+}
+
+double number_field(const Json& json, const char* key) {
+  const Json value = field<Json>(json, key);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (value == "nan") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return value == "inf" ? kInfinity : value == "-inf" ? -kInfinity : field<double>(json, key);
+}
+
+/// Throws UserError.
+Sample sample_from_json(const Json& json) {
+  if (!json.is_array() || json.size() != 4 || !json[0].is_number() || !json[1].is_number() ||
+      !json[2].is_number() || !json[3].is_boolean()) {
+    throw UserError("evaluation: a sample is [time_ns, clock_mhz, temperature_c, throttled]");
+  }
+  return {
+      .time_ns = json[0].get<double>(),
+      .clock_mhz = json[1].get<double>(),
+      .temperature_c = json[2].get<double>(),
+      .throttled = json[3].get<bool>()};
 }
 
 Json to_json(const Resources& resources) {
@@ -77,15 +109,7 @@ SampleBlock block_from_json(const Json& json) {
       .purpose = field<std::string>(json, "purpose"),
       .samples = {}};
   for (const Json& sample : field<Json>(json, "samples")) {
-    if (!sample.is_array() || sample.size() != 4) {
-      throw UserError("evaluation: a sample is [time_ns, clock_mhz, temperature_c, throttled]");
-    }
-    block.samples.push_back(
-        {.time_ns = sample[0].get<double>(),
-         .clock_mhz = sample[1].get<double>(),
-         .temperature_c = sample[2].get<double>(),
-         .throttled = sample[3].get<bool>()}
-    );
+    block.samples.push_back(sample_from_json(sample));
   }
   return block;
 }
@@ -135,8 +159,8 @@ Json to_json(const Evaluation& evaluation) {
     json["worst"] = {
         {"tensor", evaluation.worst->tensor},
         {"when", evaluation.worst->when},
-        {"error", evaluation.worst->error},
-        {"limit", evaluation.worst->limit},
+        {"error", number_to_json(evaluation.worst->error)},
+        {"limit", number_to_json(evaluation.worst->limit)},
         {"seed", evaluation.worst->seed}};
   }
   json["blocks"] = Json::array();
@@ -165,8 +189,8 @@ Evaluation evaluation_from_json(const Json& json) {
     evaluation.worst = TensorError{
         .tensor = field<std::string>(worst, "tensor"),
         .when = field<std::string>(worst, "when"),
-        .error = field<double>(worst, "error"),
-        .limit = field<double>(worst, "limit"),
+        .error = number_field(worst, "error"),
+        .limit = number_field(worst, "limit"),
         .seed = field<std::uint64_t>(worst, "seed")};
   }
   for (const Json& block : field<Json>(json, "blocks")) {
