@@ -15,6 +15,7 @@
 #include "cli/evaluate.hpp"
 #include "cli/report.hpp"
 #include "cli/show.hpp"
+#include "cli/tune.hpp"
 #include "ir/suggestion.hpp"
 
 namespace whet {
@@ -36,6 +37,8 @@ struct Arguments {
   EvaluateOptions evaluate;
   ReportOptions report;
   ShowOptions show;
+  TuneOptions suite{.is_suite = true};
+  TuneOptions tune;
 };
 
 void add_device(CLI::App& app, DeviceOptions& device) {
@@ -165,7 +168,43 @@ void add_db(CLI::App& app, Arguments& arguments) {
   });
 }
 
+/// What `tune` and `suite` share.
+void add_tuning(CLI::App& app, TuneOptions& options) {
+  add_dims(app, options.dims);
+  add_device(app, options.device);
+  add_database(app, options.database);
+  app.add_option("--budget", options.budget, "evaluations (200) or time (90s, 5m) a workload");
+  app.add_option("--strategy", options.strategy, "random or exhaustive");
+  app.add_option("--seed", options.seed, "of the search's order");
+  app.add_option("--report-dir", options.report_folder, "where the report goes");
+  app.add_flag("--resume", options.resume, "go on with the newest unfinished session");
+  app.add_flag("--json", options.json, "print one JSON document");
+}
+
+void add_tune(CLI::App& app, Arguments& arguments) {
+  CLI::App& tune = *app.add_subcommand("tune", "Find, check, measure and store the fastest kernel");
+  tune.add_option("workload", arguments.tune.workloads, "workload files, or shipped ones")
+      ->required();
+  add_tuning(tune, arguments.tune);
+  tune.callback([&arguments] {
+    arguments.command = [&arguments] { return run_tune(arguments.tune, arguments.environment); };
+  });
+}
+
+void add_suite(CLI::App& app, Arguments& arguments) {
+  CLI::App& suite = *app.add_subcommand("suite", "Tune every workload of a suite file");
+  suite.add_option("suite", arguments.suite.workloads, "a suite file, or a shipped one")
+      ->required()
+      ->expected(1);
+  add_tuning(suite, arguments.suite);
+  suite.callback([&arguments] {
+    arguments.command = [&arguments] { return run_tune(arguments.suite, arguments.environment); };
+  });
+}
+
 void add_subcommands(CLI::App& app, Arguments& arguments) {
+  add_tune(app, arguments);
+  add_suite(app, arguments);
   add_show(app, arguments);
   add_evaluate(app, arguments);
   add_best(app, arguments);
