@@ -154,14 +154,20 @@ class Interpreter {
     return result;
   }
 
+  /// Eager mode computes with constants in f32.
+  double constant(const Op& op, double value) const {
+    const bool exact = rounding_ == Rounding::None || program_.value(op.output).dtype == DType::F64;
+    return exact ? value : static_cast<float>(value);
+  }
+
   /// A factor of zero ignores what it multiplies, NaN included.
   Values addmm(const Op& op) const {
-    const OpAttributes& a = op.attributes;
+    const double alpha = constant(op, op.attributes.alpha);
+    const double beta = constant(op, op.attributes.beta);
     Values result = product(op.inputs[1], op.inputs[2]);
     const Values bias = operand(op, 0);
     for (std::size_t i = 0; i < result.size(); ++i) {
-      result[i] =
-          (a.alpha == 0.0 ? 0.0 : a.alpha * result[i]) + (a.beta == 0.0 ? 0.0 : a.beta * bias[i]);
+      result[i] = (alpha == 0.0 ? 0.0 : alpha * result[i]) + (beta == 0.0 ? 0.0 : beta * bias[i]);
     }
     return result;
   }
@@ -253,17 +259,18 @@ class Interpreter {
   Values pointwise(const Op& op) const {
     const std::function<double(double, double)> f = function(op);
     Values result = operand(op, 0);
-    const Values second =
-        op.inputs.size() > 1 ? operand(op, 1) : Values(result.size(), op.attributes.other);
+    const Values second = op.inputs.size() > 1
+                              ? operand(op, 1)
+                              : Values(result.size(), constant(op, op.attributes.other));
     for (std::size_t i = 0; i < result.size(); ++i) {
       result[i] = f(result[i], second[i]);
     }
     return result;
   }
 
-  static std::function<double(double, double)> function(const Op& op) {
-    const double alpha = op.attributes.alpha;
-    const double threshold = op.attributes.other;
+  std::function<double(double, double)> function(const Op& op) const {
+    const double alpha = constant(op, op.attributes.alpha);
+    const double threshold = constant(op, op.attributes.other);
     switch (op.kind) {
       case OpKind::Add:
         return [alpha](double a, double b) { return a + alpha * b; };
