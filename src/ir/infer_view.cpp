@@ -128,8 +128,8 @@ Inferred infer_expand(const TensorDesc& a, const OpAttributes& given) {
       strides[d] = a.strides[d - added];
     } else if (size < 0 || (d >= added && a.shape[d - added] != 1)) {
       refuse();
-    } else if (d < added && size == 1) {  // a new dimension of one
-      strides[d] = d + 1 < rank ? kept.shape[d + 1] * strides[d + 1] : 1;
+    } else if (d < added && size == 1 && !a.shape.empty()) {  // a new dimension of one
+      strides[d] = kept.shape[d + 1] * strides[d + 1];
     }
   }
   return view(OpKind::Expand, a, kept.shape, strides, kept);

@@ -144,6 +144,7 @@ TEST(Inference, ViewsHaveTheStridesOfATen) {
   EXPECT_EQ(result_of(OpKind::Permute, {{2, 3, 4}}, {.dims = {2, 0, 1}}).strides, (Dims{1, 12, 4}));
   EXPECT_EQ(result_of(OpKind::Expand, {{3, 1}}, {.shape = {2, 3, 4}}).strides, (Dims{0, 1, 0}));
   EXPECT_EQ(result_of(OpKind::Expand, {{3, 4}}, {.shape = {1, 3, 4}}).strides, (Dims{12, 4, 1}));
+  EXPECT_EQ(result_of(OpKind::Expand, {{}}, {.shape = {1, 2}}).strides, (Dims{0, 0}));
   EXPECT_EQ(
       result_of(OpKind::Select, {{2, 3, 4}}, {.dims = {1}, .index = 2}).strides, (Dims{12, 1})
   );
