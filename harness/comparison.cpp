@@ -16,8 +16,7 @@ namespace {
 /// do.
 constexpr double kZeroShare = 1e-6;
 
-/// A loss this far below the rms of all is judged as if it were there: what is left of a loss that
-/// converged is rounding.
+/// A loss this far below the rms of all is judged as if it were there.
 constexpr double kSmallestLossShare = 1e-3;
 
 double from_base(const Check& check, std::size_t i, double value) {
@@ -122,8 +121,11 @@ std::vector<Check> list_checks(const Workload& workload, const ReferenceBundle& 
       check.tensor_idx = i;
       check.tensor = workload.output_names.at(i);
       check.expected = to_doubles(snapshot.outputs[i]);
-      for (const Measure measure : {Measure::Norm, Measure::Element}) {
-        check.measure = measure;
+      check.is_loss = step.loss == step.outputs[i];
+      check.measure = Measure::Norm;
+      checks.push_back(check);
+      if (!check.is_loss) {
+        check.measure = Measure::Element;
         checks.push_back(check);
       }
     }
@@ -202,6 +204,7 @@ std::vector<Check> make_checks(
   const Tolerances::Floors& floors = floors_for(tolerances, workload.step);
   const std::vector<const Trajectory*> others = others_of(bundle);
   const std::vector<bool> unchanged = find_unchanged(workload, bundle);
+  const LossLimits losses = make_loss_limits(workload, bundle, tolerances);
   std::vector<Check> checks = list_checks(workload, bundle);
   ErrorPool shared;
   std::vector<ErrorPool> own(checks.size());
@@ -210,6 +213,12 @@ std::vector<Check> make_checks(
   };
   for (std::size_t c = 0; c < checks.size(); ++c) {
     Check& check = checks[c];
+    if (check.is_loss) {
+      const int step = bundle.reference.snapshots[check.snapshot_idx].step;
+      check.size = losses.sizes.at(static_cast<std::size_t>(step - 1));
+      check.limit = losses.limits.at(static_cast<std::size_t>(step - 1));
+      continue;
+    }
     if (is_exact(tensor_of(bundle.reference, check).dtype)) {
       check.is_zero = size_of(check, check.expected) == 0.0;
       continue;
@@ -225,6 +234,9 @@ std::vector<Check> make_checks(
   }
   for (std::size_t c = 0; c < checks.size(); ++c) {
     Check& check = checks[c];
+    if (check.is_loss) {
+      continue;
+    }
     if (check.is_zero) {
       check.limit = check.size > 0.0 ? tolerances.factor : 0.0;
     } else if (!is_exact(tensor_of(bundle.reference, check).dtype)) {
@@ -253,13 +265,13 @@ LossLimits make_loss_limits(
       num_finite += 1.0;
     }
   }
-  const double smallest =
-      num_finite > 0.0 ? kSmallestLossShare * std::sqrt(squares / num_finite) : 0.0;
+  const double rms = num_finite > 0.0 ? std::sqrt(squares / num_finite) : 0.0;
   const Tolerances::Floor& floor = floors_for(tolerances, step).loss;
   LossLimits result;
   double pooled = 0.0;
   for (std::size_t t = 0; t < expected.size(); ++t) {
-    result.sizes.push_back(std::max(std::abs(expected[t]), smallest));
+    const double loss = std::abs(expected[t]);
+    result.sizes.push_back(std::max({kSmallestLossShare * rms, std::sqrt(loss * rms), loss}));
     double sum = 0.0;
     double count = 0.0;
     for (const Trajectory* other : others) {

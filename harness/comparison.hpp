@@ -33,6 +33,8 @@ struct Check {
   /// The right answer is zero up to rounding: `size` is the largest that a correct implementation
   /// made of it, and a candidate that does nothing is right.
   bool is_zero = false;
+  /// The loss among the outputs: size and limit are those of its step.
+  bool is_loss = false;
   double limit = 0.0;
 };
 
@@ -63,7 +65,10 @@ std::vector<Check> make_checks(
 /// largest root mean square over the steps so far, as errors of a trajectory grow.
 struct LossLimits {
   std::vector<double> limits;
-  std::vector<double> sizes;  ///< what differences are divided by
+  /// What differences are divided by: the loss or, where that is more, the geometric mean of it and
+  /// the rms of all. The loss of a model that has learned is a sum of squares of small differences
+  /// of rounded numbers: one rounding changes it by a share that grows as 1 / sqrt(loss).
+  std::vector<double> sizes;
 };
 LossLimits make_loss_limits(
     const Workload& workload, const ReferenceBundle& bundle, const Tolerances& tolerances

@@ -22,6 +22,7 @@
 #include "harness/cuda_capture.hpp"
 #include "harness/eager_peer.hpp"
 #include "harness/libtorch_arithmetic.hpp"
+#include "harness/reference_errors.hpp"
 #include "timing/block.hpp"
 
 namespace whet {
@@ -34,6 +35,8 @@ struct Options {
   int num_threads = 1;
   // bundle
   std::filesystem::path out;
+  // errors
+  std::filesystem::path bundle;
   // time
   int num_steps = 20;
   int num_blocks = 20;
@@ -75,6 +78,18 @@ void make_bundle(const Options& options) {
       {"seed", options.seed},
       {"libtorch", bundle.libtorch_version},
       {"flags", bundle.flags},
+  });
+}
+
+void print_errors(const Options& options) {
+  const Workload workload = load_workload(options.workload, parse_dims(options.dims));
+  const ReferenceBundle bundle = read_bundle(options.bundle, workload);
+  print_line({
+      {"workload", workload.name},
+      {"dims", options.dims},
+      {"seed", bundle.seed},
+      {"libtorch", bundle.libtorch_version},
+      {"errors", reference_errors(workload, bundle)},
   });
 }
 
@@ -175,9 +190,13 @@ void time_peer(const Options& options) {
   }
 }
 
-void add_common(CLI::App& command, Options& options) {
+void add_workload(CLI::App& command, Options& options) {
   command.add_option("--workload", options.workload, "workload file")->required();
   command.add_option("--dim", options.dims, "NAME=SIZE, replaces a dimension of the file");
+}
+
+void add_common(CLI::App& command, Options& options) {
+  add_workload(command, options);
   command.add_option("--seed", options.seed, "seed of inputs and initial state");
   command.add_option("--threads", options.num_threads, "threads of LibTorch")
       ->check(CLI::PositiveNumber);
@@ -190,6 +209,9 @@ int run(int argc, char** argv) {
   CLI::App& bundle = *app.add_subcommand("bundle", "compute a reference bundle");
   add_common(bundle, options);
   bundle.add_option("--out", options.out, "file to write, .safetensors")->required();
+  CLI::App& errors = *app.add_subcommand("errors", "how far LibTorch itself is from a bundle");
+  add_workload(errors, options);
+  errors.add_option("--bundle", options.bundle, "file written by the bundle command")->required();
   CLI::App& time = *app.add_subcommand("time", "time LibTorch eager");
   add_common(time, options);
   time.add_option("--steps", options.num_steps, "steps a repetition")->check(CLI::PositiveNumber);
@@ -206,6 +228,8 @@ int run(int argc, char** argv) {
   }
   if (bundle.parsed()) {
     make_bundle(options);
+  } else if (errors.parsed()) {
+    print_errors(options);
   } else {
     time_peer(options);
   }

@@ -317,12 +317,13 @@ std::optional<std::string> why_powerless(
   if (std::optional<std::string> reason = lost_update(checks, bundle)) {
     return reason;
   }
-  bool has_power = false;
+  const LossLimits losses = make_loss_limits(workload, bundle, tolerances);
+  bool has_power = !losses.limits.empty();
   for (std::size_t c = 0; c < checks.size(); ++c) {
     const Check& check = checks[c];
     const bool first = c == 0 || !is_same_tensor(checks[c - 1], check);
-    if (!first || check.is_zero || check.expected.empty()) {
-      continue;
+    if (!first || check.is_zero || check.is_loss || check.expected.empty()) {
+      continue;  // the losses are looked at together, below
     }
     has_power = true;
     if (!has_finite(check)) {
@@ -335,7 +336,7 @@ std::optional<std::string> why_powerless(
   if (!has_power) {
     return "nothing that is compared differs from zero or from the initial state";
   }
-  return passing_losses(bundle.reference.losses, make_loss_limits(workload, bundle, tolerances));
+  return passing_losses(bundle.reference.losses, losses);
 }
 
 }  // namespace whet

@@ -154,8 +154,8 @@ TEST_F(Validation, AcceptsWhatIsAsGoodAsOtherImplementations) {
 
   EXPECT_TRUE(result.passed) << result.detail;
   EXPECT_EQ(result.detail, "");
-  // 3 snapshots of (2 state, 2 outputs twice), and the losses of 3 stretches.
-  EXPECT_EQ(result.errors.size(), 3U * (2 + 2 * 2) + 3);
+  // 3 snapshots of (2 state, y twice, the loss), and the losses of 3 stretches.
+  EXPECT_EQ(result.errors.size(), 3U * (2 + 2 + 1) + 3);
 }
 
 TEST_F(Validation, RefusesWhatIsWorseThanTheFactorAllows) {
