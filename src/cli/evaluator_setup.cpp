@@ -16,6 +16,9 @@ EvaluatorOptions evaluator_options(
   options.tolerances = configs_folder(environment) / "tolerances.json";
   options.cache_folder = cache;
   options.compile.cache_folder = cache;
+  if (device.limits.target == Target::CudaEmulated) {
+    options.num_screen_blocks = 0;  // emulation is never timed
+  }
   return options;
 }
 

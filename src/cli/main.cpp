@@ -37,7 +37,7 @@ struct Arguments {
   EvaluateOptions evaluate;
   ReportOptions report;
   ShowOptions show;
-  TuneOptions suite{.is_suite = true};
+  TuneOptions suite;
   TuneOptions tune;
 };
 
@@ -196,6 +196,7 @@ void add_suite(CLI::App& app, Arguments& arguments) {
   suite.add_option("suite", arguments.suite.workloads, "a suite file, or a shipped one")
       ->required()
       ->expected(1);
+  arguments.suite.is_suite = true;
   add_tuning(suite, arguments.suite);
   suite.callback([&arguments] {
     arguments.command = [&arguments] { return run_tune(arguments.suite, arguments.environment); };

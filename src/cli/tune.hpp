@@ -24,8 +24,9 @@ struct TuneOptions {
   bool json = false;
 };
 
-/// Prints a result table, or one JSON document, and writes a report. Returns 0 when every workload has
-/// a valid configuration, 1 when one has none, 130 when interrupted, with all finished work stored.
+/// Prints a result table, or one JSON document, and writes a report. Returns 0 when every workload
+/// has a valid configuration, 1 when one has none, 130 when interrupted, with all finished work
+/// stored.
 int run_tune(const TuneOptions& options, const Environment& environment);
 
 }  // namespace whet

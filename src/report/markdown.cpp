@@ -90,7 +90,7 @@ std::string section(const SessionReport& report) {
         "- winner: `{}`, {} steps a launch\n", to_text(*decision.winner), decision.steps_per_launch
     );
   }
-  text += fmt::format("- decision: `{}`\n\n", decision.detail.dump());
+  text += fmt::format("- decision: `{}`\n\n", detail_without_samples(decision).dump());
   return text + candidates(report);
 }
 

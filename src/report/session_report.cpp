@@ -76,7 +76,8 @@ void append_entry(Json& json, const SessionReport& report, Samples samples) {
   json["counts"] = counts;
   json["budget"] = report.budget;
   json["environment"] = report.environment;
-  json["decision"] = report.decision.detail;
+  json["decision"] =
+      samples == Samples::Kept ? report.decision.detail : detail_without_samples(report.decision);
   if (samples == Samples::Kept) {
     Json list = Json::array();
     for (const Evaluation& evaluation : report.evaluations) {
@@ -94,6 +95,12 @@ std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& eva
     ++counts[evaluation.status];
   }
   return counts;
+}
+
+Json detail_without_samples(const Decision& decision) {
+  Json detail = decision.detail;
+  detail.erase("peer_samples");
+  return detail;
 }
 
 Json result_document(const SessionReport& report, Samples samples) {

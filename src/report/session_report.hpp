@@ -26,6 +26,9 @@ struct SessionReport {
 /// How the candidates ended.
 std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& evaluations);
 
+/// The figures behind a verdict, without the samples of peers that a session keeps among them.
+Json detail_without_samples(const Decision& decision);
+
 /// Whether the raw samples go into a document.
 enum class Samples { Left, Kept };
 

@@ -1,0 +1,127 @@
+#include "cli/tuning_session.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/evaluator_setup.hpp"
+#include "cli/interruption.hpp"
+#include "cli/progress.hpp"
+#include "cli/record_identity.hpp"
+#include "tuner/session.hpp"
+
+namespace whet {
+namespace {
+
+/// Hands what a session reports to the progress bar.
+class ProgressEvents final : public SessionEvents {
+ public:
+  explicit ProgressEvents(Progress& progress) : progress_(progress) {}
+  void announce(const std::string& what) override { progress_.announce(what); }
+  void observe(const Evaluation& evaluation) override { progress_.observe(evaluation); }
+
+ private:
+  Progress& progress_;
+};
+
+SessionInfo describe_session(
+    const TuneOptions& options,
+    const WorkloadChoice& workload,
+    const DeviceChoice& device,
+    const Environment& environment
+) {
+  const LookupKey key = lookup_key(workload, device.limits, environment);
+  return {
+      .workload_key = key.workload_key,
+      .workload_name = workload.name,
+      .workload_text = workload.source.text,
+      .device_class = key.device_class,
+      .device_name = device.limits.name,
+      .target = key.target,
+      .tolerance_set = key.tolerance_set,
+      .options = {{"budget", options.budget}, {"strategy", options.strategy}},
+      .versions = generating_versions(key.target),
+      .seed = options.seed};
+}
+
+/// No decision, or one on part of the search only.
+bool is_unfinished(const RecordStore& store, const SessionRecord& session) {
+  if (!session.decided) {
+    return true;
+  }
+  const std::vector<Decision> decisions = store.decisions(session.id);
+  return !decisions.empty() && decisions.back().detail.value("partial", false);
+}
+
+/// The newest session about the same thing, with the same options, that did not come to its end.
+std::optional<SessionId> find_unfinished(const RecordStore& store, const SessionInfo& info) {
+  const std::vector<SessionRecord> sessions = store.sessions(
+      {.workload_key = info.workload_key, .device_class = info.device_class, .target = info.target}
+  );
+  for (auto session = sessions.rbegin(); session != sessions.rend(); ++session) {
+    if (session->info.seed == info.seed && session->info.options == info.options &&
+        is_unfinished(store, *session)) {
+      return session->id;
+    }
+  }
+  return std::nullopt;
+}
+
+SessionId open_session(const TuneOptions& options, RecordStore& store, const SessionInfo& info) {
+  const std::optional<SessionId> unfinished =
+      options.resume ? find_unfinished(store, info) : std::nullopt;
+  return unfinished ? *unfinished : store.begin_session(info);
+}
+
+SessionReport make_report(
+    const TuneOptions& options,
+    const SessionInfo& info,
+    const Evaluator& evaluator,
+    SessionOutcome outcome
+) {
+  SessionReport report;
+  report.workload = info.workload_name;
+  report.key = info.workload_key;
+  report.target = target_name(info.target);
+  report.device = evaluator.device();
+  report.budget = options.budget;
+  for (const auto& [name, version] : info.versions.items()) {
+    report.environment[name] = version.get<std::string>();
+  }
+  report.environment["libtorch"] = evaluator.libtorch_version();
+  report.decision = std::move(outcome.decision);
+  report.evaluations = std::move(outcome.evaluations);
+  return report;
+}
+
+}  // namespace
+
+TunedWorkload tune_workload(
+    const TuneOptions& options,
+    const WorkloadChoice& workload,
+    const DeviceChoice& device,
+    RecordStore& store,
+    const Environment& environment
+) {
+  const SessionOptions session_options{
+      .budget = parse_budget(options.budget), .selector = {}, .seed = options.seed};
+  const SearchSpace space(workload.workload.step, device.limits);
+  const std::unique_ptr<Strategy> strategy = make_strategy(options.strategy, space, options.seed);
+  const SessionInfo info = describe_session(options, workload, device, environment);
+  const SessionId session = open_session(options, store, info);
+  Evaluator evaluator(evaluator_options(workload, device, environment));
+  Progress progress(stderr, environment.output_is_terminal, session_options.budget);
+  ProgressEvents events(progress);
+  progress.announce(workload.name);
+  SessionOutcome outcome = run_session(
+      evaluator, space, *strategy, store, session, session_options, events, watch_interruption()
+  );
+  progress.finish();
+  const bool interrupted = outcome.interrupted;
+  return {
+      .report = make_report(options, info, evaluator, std::move(outcome)),
+      .interrupted = interrupted};
+}
+
+}  // namespace whet
