@@ -20,12 +20,6 @@ constexpr std::chrono::milliseconds kPoliteWait{2'000};
 /// A child that closed its pipe is about to end by itself.
 constexpr std::chrono::milliseconds kDyingWait{2'000};
 
-ProcessOptions process_options(std::vector<std::string> command) {
-  ProcessOptions options;
-  options.arguments = std::move(command);
-  return options;
-}
-
 /// The end of what a child wrote to standard error, in one paragraph.
 std::string last_words(const std::string& text) {
   constexpr std::size_t kMaxShown = 2'000;
@@ -39,9 +33,15 @@ std::string last_words(const std::string& text) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> command)
-    : name_(std::filesystem::path(command.at(0)).filename().string()),
-      process_(process_options(std::move(command))) {}
+ProcessOptions start_of(std::vector<std::string> command) {
+  ProcessOptions options;
+  options.arguments = std::move(command);
+  return options;
+}
+
+ChildProcess::ChildProcess(const ProcessOptions& options)
+    : name_(std::filesystem::path(options.arguments.at(0)).filename().string()),
+      process_(options) {}
 
 ChildProcess::~ChildProcess() {
   if (ended_ || process_.pid() < 0) {
@@ -122,6 +122,32 @@ std::variant<Message, ChildFault> ChildProcess::call(
     return fault(*failure, timeout, is_cancelled());
   }
   return std::get<Message>(std::move(answer));
+}
+
+std::variant<std::string, ChildFault> ChildProcess::call_line(
+    const std::optional<std::string>& request, std::chrono::milliseconds timeout
+) {
+  WHET_CHECK(!ended_, "{} was ended by a fault", name_);
+  // A line of ours is some hundred bytes; more is no answer.
+  constexpr std::size_t kMaxLineBytes = 64 * 1024;
+  const Subprocess::Deadline deadline = steady_clock::now() + timeout;
+  Subprocess::Io io = request ? process_.write(*request + "\n", deadline) : Subprocess::Io::Ok;
+  std::string line;
+  while (io == Subprocess::Io::Ok && line.size() <= kMaxLineBytes) {
+    char c = 0;
+    io = process_.read_exactly(&c, 1, deadline);
+    if (io == Subprocess::Io::Ok && c == '\n') {
+      return line;
+    }
+    line += c;
+  }
+  if (io == Subprocess::Io::Ok) {
+    return fault({FrameFault::Oversized, "a line without an end"}, timeout, false);
+  }
+  const bool timed_out = io == Subprocess::Io::TimedOut;
+  return fault(
+      {timed_out ? FrameFault::TimedOut : FrameFault::Closed, "the stream ended"}, timeout, false
+  );
 }
 
 }  // namespace whet

@@ -31,7 +31,7 @@ struct ChildFault {
 class ChildProcess {
  public:
   /// Starts it. Throws EnvironmentError.
-  explicit ChildProcess(std::vector<std::string> command);
+  explicit ChildProcess(const ProcessOptions& options);
   ~ChildProcess();
   ChildProcess(ChildProcess&&) noexcept = default;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -41,6 +41,11 @@ class ChildProcess {
       const Message& request,
       std::chrono::milliseconds timeout,
       const std::atomic<bool>* cancelled = nullptr
+  );
+  /// The same for a program that answers a line of text with a line of text: neither has its
+  /// newline. Without a request, waits for the next line.
+  std::variant<std::string, ChildFault> call_line(
+      const std::optional<std::string>& request, std::chrono::milliseconds timeout
   );
   /// Whether it was not ended by a fault.
   bool is_usable() const { return !ended_; }
@@ -54,6 +59,9 @@ class ChildProcess {
   Subprocess process_;
   bool ended_ = false;
 };
+
+/// How to start a program with these arguments and nothing special.
+ProcessOptions start_of(std::vector<std::string> command);
 
 /// The answer of type `Answer` to `request`, or the fault. Throws the Error that the child reports.
 template <typename Answer, typename Request>

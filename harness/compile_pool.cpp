@@ -24,7 +24,7 @@ CompileResponse compile_on(
     const std::atomic<bool>& cancelled
 ) {
   if (!child) {
-    child.emplace(options.command);
+    child.emplace(start_of(options.command));
   }
   std::variant<CompileResponse, ChildFault> outcome =
       ask<CompileResponse>(*child, request, options.deadline, &cancelled);

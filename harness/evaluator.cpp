@@ -211,7 +211,10 @@ InterleavedResult Evaluator::measure_interleaved(const InterleavedRequest& reque
       .start_peer =
           [this] {
             return std::make_unique<PeerClient>(
-                reference_options(options_), options_.worker_deadlines.measure_block
+                reference_options(options_),
+                options_.num_steps,
+                options_.block,
+                options_.worker_deadlines.measure_block
             );
           },
       .process = [this] { return num_workers_ - 1; },

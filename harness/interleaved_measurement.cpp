@@ -61,7 +61,7 @@ void measure_peer_block(
     std::int64_t block_idx,
     ProcessBlocks& blocks
 ) {
-  const auto timed = peer.time({.num_steps = setup.num_steps, .plan = setup.plan});
+  const auto timed = peer.time();
   if (const auto* fault = std::get_if<Outcome>(&timed)) {
     blocks.peer_fault = *fault;
     return;

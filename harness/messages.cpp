@@ -361,17 +361,6 @@ void fields(Io& io, X& x) {
   io("blocks", x.blocks);
 }
 
-template <typename Io, Is<PeerTimeRequest> X>
-void fields(Io& io, X& x) {
-  io("num_steps", x.num_steps);
-  io("plan", x.plan);
-}
-
-template <typename Io, Is<PeerTimeResponse> X>
-void fields(Io& io, X& x) {
-  io("block", x.block);
-}
-
 template <typename Io, Is<ErrorResponse> X>
 void fields(Io& io, X& x) {
   io("exit_code", x.exit_code);
@@ -439,8 +428,6 @@ template Message encode(const ValidateRequest&);
 template Message encode(const ValidateResponse&);
 template Message encode(const MeasureRequest&);
 template Message encode(const MeasureResponse&);
-template Message encode(const PeerTimeRequest&);
-template Message encode(const PeerTimeResponse&);
 template Message encode(const ErrorResponse&);
 template CompileRequest decode(const Message&);
 template CompileResponse decode(const Message&);
@@ -454,8 +441,6 @@ template ValidateRequest decode(const Message&);
 template ValidateResponse decode(const Message&);
 template MeasureRequest decode(const Message&);
 template MeasureResponse decode(const Message&);
-template PeerTimeRequest decode(const Message&);
-template PeerTimeResponse decode(const Message&);
 template ErrorResponse decode(const Message&);
 
 }  // namespace whet

@@ -159,24 +159,6 @@ struct MeasureResponse {
   bool operator==(const MeasureResponse&) const = default;
 };
 
-// --- whet-reference time --serve ---
-
-/// One block of the peer's steps, the state restored before it.
-struct PeerTimeRequest {
-  static constexpr std::string_view kKind = "time";
-  int num_steps = 20;
-  BlockPlan plan;
-
-  bool operator==(const PeerTimeRequest&) const = default;
-};
-
-struct PeerTimeResponse {
-  static constexpr std::string_view kKind = "timed";
-  MeasuredBlock block;
-
-  bool operator==(const PeerTimeResponse&) const = default;
-};
-
 // --- every child ---
 
 /// Instead of an answer: an Error that ends the command, by its exit code (DESIGN: 2, 3, 70).

@@ -17,7 +17,7 @@ add_library(whet_worker_parts STATIC
   resident_candidate.cpp
   strided_layout.cpp)
 add_library(whet::worker_parts ALIAS whet_worker_parts)
-target_link_libraries(whet_worker_parts PUBLIC whet::protocol whet::validation whet::jit)
+target_link_libraries(whet_worker_parts PUBLIC whet::protocol whet::harness whet::jit)
 
 add_library(whet_compile_parts STATIC compile_candidate.cpp)
 add_library(whet::compile_parts ALIAS whet_compile_parts)
@@ -37,5 +37,5 @@ add_library(whet_evaluator STATIC
   worker_client.cpp)
 add_library(whet::evaluator ALIAS whet_evaluator)
 target_link_libraries(whet_evaluator
-  PUBLIC whet::protocol whet::validation
+  PUBLIC whet::protocol whet::harness
   PRIVATE Threads::Threads)

@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "harness/child_process.hpp"
@@ -36,17 +37,29 @@ struct ReferenceBundles {
 /// tensor, and EnvironmentError when whet-reference fails.
 ReferenceBundles ensure_bundles(const Workload& workload, const ReferenceOptions& options);
 
-/// LibTorch eager on the same workload, timed block by block.
+/// LibTorch eager on the same workload and device, timed block by block; on a GPU as a captured
+/// graph.
 class PeerClient {
  public:
-  /// Starts the process; the deadline covers one block.
-  PeerClient(const ReferenceOptions& options, std::chrono::milliseconds block_deadline);
-  /// One block; an outcome that is not Ok when the peer died or hung.
-  std::variant<MeasuredBlock, Outcome> time(const PeerTimeRequest& request);
+  /// Starts the process. `block_deadline` covers one block, and the start.
+  PeerClient(
+      const ReferenceOptions& options,
+      int num_steps,
+      const BlockPlan& plan,
+      std::chrono::milliseconds block_deadline
+  );
+  /// One block, the state restored before each sample; or how the peer ended.
+  std::variant<MeasuredBlock, Outcome> time();
 
  private:
+  std::variant<Sample, Outcome> time_sample(std::chrono::milliseconds timeout);
+
+  int num_steps_;
+  BlockPlan plan_;
   std::chrono::milliseconds block_deadline_;
   ChildProcess child_;
+  std::optional<Outcome> ended_;
+  int steps_per_sample_ = 0;  ///< 0: not known yet
 };
 
 }  // namespace whet

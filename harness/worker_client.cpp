@@ -22,7 +22,7 @@ WorkerClient::WorkerClient(
     const OpenRequest& request,
     const WorkerDeadlines& deadlines
 )
-    : deadlines_(deadlines), child_(command) {
+    : deadlines_(deadlines), child_(start_of(command)) {
   std::variant<DescribeResponse, ChildFault> opened =
       ask<DescribeResponse>(child_, request, deadlines.open);
   if (const auto* fault = std::get_if<ChildFault>(&opened)) {

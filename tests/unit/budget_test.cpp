@@ -19,7 +19,17 @@ TEST(Budget, ReadsATime) {
 
 TEST(Budget, RefusesWhatIsNeither) {
   for (const std::string text :
-       {"", "0", "-5", "5 m", "m", "1.5h", "5min", "0s", "99999999999999999999", "9999999h", " 5"}) {
+       {"",
+        "0",
+        "-5",
+        "5 m",
+        "m",
+        "1.5h",
+        "5min",
+        "0s",
+        "99999999999999999999",
+        "9999999h",
+        " 5"}) {
     EXPECT_THROW(parse_budget(text), UserError) << "\"" << text << "\"";
   }
 }

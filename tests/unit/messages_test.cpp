@@ -19,7 +19,8 @@ CompileResponse compiled() {
   CompileResponse response;
   response.artifact = "/cache/a b.so";
   response.plan.blocks = 7;
-  response.plan.arguments = {{.role = KernelArgument::Role::State, .index = 2, .extent_elements = 9}};
+  response.plan.arguments = {
+      {.role = KernelArgument::Role::State, .index = 2, .extent_elements = 9}};
   response.source_sha256 = "abc";
   response.resources.registers = 128;
   response.compile_s = 1.25;
@@ -45,9 +46,7 @@ TEST(Messages, KeepACompileRequest) {
   EXPECT_EQ(got.options.emulation_checks, request.options.emulation_checks);
 }
 
-TEST(Messages, KeepACompileResponse) {
-  EXPECT_EQ(through_a_frame(compiled()), compiled());
-}
+TEST(Messages, KeepACompileResponse) { EXPECT_EQ(through_a_frame(compiled()), compiled()); }
 
 TEST(Messages, KeepTheWorkersRequests) {
   const OpenRequest open{
@@ -55,8 +54,7 @@ TEST(Messages, KeepTheWorkersRequests) {
       .device = "GPU-1",
       .num_threads = 3,
       .workload = {.text = "x", .name = "y", .dims = {}},
-      .tolerances = "t.json"
-  };
+      .tolerances = "t.json"};
   EXPECT_EQ(through_a_frame(open), open);
   EXPECT_EQ(through_a_frame(DescribeRequest{}), DescribeRequest{});
   const LoadRequest load{.id = 5, .artifact = "a.so", .plan = compiled().plan};
@@ -77,21 +75,24 @@ TEST(Messages, KeepTheWorkersAnswers) {
   ValidateResponse validated{.outcome = outcome, .deterministic = true, .worst = {}};
   EXPECT_EQ(through_a_frame(validated), validated);
   validated.worst = TensorError{
-      .tensor = "w1", .when = "step 1", .error = 0.5, .limit = 0.1, .seed = 18446744073709551615u
-  };
+      .tensor = "w1", .when = "step 1", .error = 0.5, .limit = 0.1, .seed = 18446744073709551615u};
   EXPECT_EQ(through_a_frame(validated), validated);
   const MeasureResponse measured{
       .outcome = {},
       .fault_id = -1,
-      .blocks = {{.id = 5, .num_steps = 20, .num_dropped = 1, .steady = false,
-                  .samples = {{.time_ns = 12.5, .clock_mhz = 1980, .throttled = true}}}}
-  };
+      .blocks = {
+          {.id = 5,
+           .num_steps = 20,
+           .num_dropped = 1,
+           .steady = false,
+           .samples = {{.time_ns = 12.5, .clock_mhz = 1980, .throttled = true}}}}};
   EXPECT_EQ(through_a_frame(measured), measured);
 }
 
 TEST(Messages, KeepErrorsThatAreNoNumbers) {
   ValidateResponse response;
-  response.worst = TensorError{.error = std::numeric_limits<double>::infinity()};
+  response.worst.emplace();
+  response.worst->error = std::numeric_limits<double>::infinity();
   EXPECT_EQ(through_a_frame(response), response);
   response.worst->error = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(through_a_frame(response).worst->error));

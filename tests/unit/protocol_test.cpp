@@ -28,8 +28,9 @@ Pipe make_pipe() {
 /// What a reader makes of `bytes` followed by the end of the stream.
 FrameOutcome read_bytes(const std::string& bytes) {
   Pipe pipe = make_pipe();
-  EXPECT_EQ(::write(pipe.write_end.get(), bytes.data(), bytes.size()),
-            static_cast<ssize_t>(bytes.size()));
+  EXPECT_EQ(
+      ::write(pipe.write_end.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())
+  );
   pipe.write_end.reset();
   return read_frame(pipe.read_end.get());
 }

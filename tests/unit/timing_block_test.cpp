@@ -1,10 +1,10 @@
-#include "timing/block.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "timing/block.hpp"
 
 namespace whet {
 namespace {
