@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# From a fresh clone to a tuned training step on the CPU target: sets up, builds, tunes
-# workloads/online.json and prints the result table, the verdict against LibTorch and the report.
+# From a fresh checkout (or an unpacked archive of scripts/package.sh) to a tuned step: sets up,
+# builds, tunes workloads/online.json on the CPU, prints what was found.
+#
+#   scripts/quickstart.sh [BUDGET]   time or number of candidates, default 2m
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/build.sh -DWHET_BUILD_TESTS=OFF
-exec build/release/bin/whet tune workloads/online.json --target cpu --budget "${1:-20}"
+whet=bin/whet
+if [[ ! -x $whet ]]; then
+  scripts/build.sh -DWHET_BUILD_TESTS=OFF
+  whet=build/release/bin/whet
+fi
+"$whet" tune workloads/online.json --target cpu --budget "${1:-2m}"
+"$whet" report workloads/online.json

@@ -121,18 +121,6 @@ install_torch_for_python() {
   pip_install "torch==$kTorchVersion" numpy
 }
 
-install_torch() {
-  case $1 in
-    off) say "torch: off" ;;
-    system)
-      packages+=(libtorch-dev libopenblas0-pthread)
-      say "torch: the system's libtorch-dev"
-      ;;
-    pip) ;; # after the packages: it needs python3-venv
-    *) refuse "WHET_TORCH: expected pip, system or off, found '$1'" ;;
-  esac
-}
-
 find_nvrtc() {
   local folder file
   for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-13*; do
@@ -165,13 +153,12 @@ install_nvrtc() {
 }
 
 main() {
-  local with_python= torch=${WHET_TORCH:-pip} argument
+  local with_python='' torch=${WHET_TORCH:-pip} argument
   for argument in "$@"; do
     case $argument in
       --python) with_python=yes ;;
       -h | --help)
-        sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]##*/scripts/}" 2>/dev/null ||
-          sed -n '2,10s/^# \{0,1\}//p' scripts/setup.sh
+        sed -n '2,10s/^# \{0,1\}//p' scripts/setup.sh
         return
         ;;
       *)
@@ -180,9 +167,20 @@ main() {
         ;;
     esac
   done
-  install_torch "$torch"
+  case $torch in
+    pip | off) ;;
+    system) packages+=(libtorch-dev libopenblas0-pthread) ;;
+    *)
+      printf "setup: WHET_TORCH: expected pip, system or off, found '%s'\n" "$torch" >&2
+      exit 2
+      ;;
+  esac
   install_packages
-  if [[ $torch == pip ]]; then install_torch_for_cpp; fi
+  case $torch in
+    pip) install_torch_for_cpp ;;
+    system) say "torch: the system's libtorch-dev" ;;
+    off) say "torch: off" ;;
+  esac
   if [[ -n $with_python ]]; then install_torch_for_python; fi
   install_nvrtc
 }
