@@ -82,10 +82,14 @@ IntegrityReport RecordStore::check() const {
     configuration_from_text(row.bytes(1), row.bytes(2), what("configuration", row));
   });
   report.num_evaluations =
-      checker.rows("SELECT id, result, crc32 FROM evaluation", [&](const Statement& row) {
+      checker.rows("SELECT id, result, crc32, status FROM evaluation", [&](const Statement& row) {
         const std::string name = what("evaluation", row);
         const std::string result = row.bytes(1);
-        evaluation_from_text(checked(result, row.integer(2), name), {}, name);
+        const Evaluation evaluation =
+            evaluation_from_text(checked(result, row.integer(2), name), {}, name);
+        if (status_name(evaluation.status) != row.bytes(3)) {
+          checker.add(fmt::format("{} is damaged: its status is {}", name, row.bytes(3)));
+        }
       });
   report.num_sample_blocks =
       checker.rows("SELECT id, samples, crc32 FROM sample_block", [&](const Statement& row) {
@@ -95,8 +99,12 @@ IntegrityReport RecordStore::check() const {
         }
       });
   report.num_decisions =
-      checker.rows("SELECT id, body, crc32 FROM decision", [&](const Statement& row) {
-        read_decision(row, 0, *connection_);
+      checker.rows("SELECT id, body, crc32, verdict FROM decision", [&](const Statement& row) {
+        if (verdict_name(read_decision(row, 0, *connection_).verdict) != row.bytes(3)) {
+          checker.add(
+              fmt::format("{} is damaged: its verdict is {}", what("decision", row), row.bytes(3))
+          );
+        }
       });
   report.num_artifacts =
       checker.rows("SELECT key, plan, code, sha256 FROM artifact", [&](const Statement& row) {

@@ -140,10 +140,11 @@ EvaluationId RecordStore::add_evaluation(SessionId session, const Evaluation& ev
   Transaction transaction(*connection_);
   Statement(
       *connection_,
-      "INSERT INTO evaluation(session, configuration, result, crc32, recorded_ms) "
-      "VALUES(?, ?, ?, ?, ?)",
+      "INSERT INTO evaluation(session, configuration, status, result, crc32, recorded_ms) "
+      "VALUES(?, ?, ?, ?, ?, ?)",
       session,
       configuration_row(*connection_, evaluation.configuration),
+      status_name(evaluation.status),
       result,
       std::int64_t{crc32(result)},
       now_ms()
@@ -166,8 +167,11 @@ void RecordStore::add_decision(SessionId session, const Decision& decision) {
   Transaction transaction(*connection_);
   Statement(
       *connection_,
-      "INSERT INTO decision(session, body, crc32, decided_ms) VALUES(?, ?, ?, ?)",
+      "INSERT INTO decision(session, verdict, time_ns, body, crc32, decided_ms) "
+      "VALUES(?, ?, ?, ?, ?, ?)",
       session,
+      verdict_name(decision.verdict),
+      decision.time_ns ? std::optional(decision.time_ns->median) : std::nullopt,
       body,
       std::int64_t{crc32(body)},
       now_ms()

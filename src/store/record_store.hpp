@@ -34,7 +34,8 @@ struct SessionInfo {
   Target target = Target::Cpu;
   std::string tolerance_set;
   Json options = Json::object();
-  Json versions = Json::object();  ///< of generator, compiler, driver, LibTorch …: name to text
+  /// Of generator, compiler, driver, LibTorch …: name to text. Read back sorted by name.
+  Json versions = Json::object();
   std::uint64_t seed = 0;
 
   bool operator==(const SessionInfo&) const = default;

@@ -138,8 +138,12 @@ void Statement::bind(int position, std::int64_t value) {
   check(sqlite3_bind_int64(statement_.get(), position, value), SQLITE_OK);
 }
 
-void Statement::bind(int position, double value) {
-  check(sqlite3_bind_double(statement_.get(), position, value), SQLITE_OK);
+void Statement::bind(int position, std::optional<double> value) {
+  check(
+      value ? sqlite3_bind_double(statement_.get(), position, *value)
+            : sqlite3_bind_null(statement_.get(), position),
+      SQLITE_OK
+  );
 }
 
 void Statement::bind(int position, std::string_view value) {

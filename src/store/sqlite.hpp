@@ -97,7 +97,7 @@ class Statement {
 
   Statement(const Connection& connection, const std::string& sql, Prepare);
   void bind(int position, std::int64_t value);
-  void bind(int position, double value);
+  void bind(int position, std::optional<double> value);  ///< nothing: NULL
   void bind(int position, std::string_view value);
   void bind(int position, Blob value);
   void check(int code, int expected) const;
