@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packs the programs of build/release (scripts/build.sh makes them) with configs, workloads and
-# scripts into dist/whet-VERSION-linux-ARCH.tar.gz. The archive runs from any folder; LibTorch is
-# looked for when whet-reference starts, in .venv beside bin and then where python3 has it.
+# Makes dist/whet.tar.gz from build/release: programs, configs, workloads and scripts, to be unpacked
+# anywhere. What it needs there is a driver for the CUDA target, NVRTC or a host compiler, and
+# LibTorch, looked for when whet-reference starts: in .venv beside bin, then where python3 has it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -9,11 +9,9 @@ if [[ ! -x build/release/bin/whet ]]; then
   printf 'package: build/release/bin/whet is missing; run scripts/build.sh first\n' >&2
   exit 3
 fi
-version=$(sed -n 's/^project(whet VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-name=whet-$version-linux-$(uname -m)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
-root=$stage/$name
+root=$stage/whet
 
 mkdir -p "$root/bin" "$root/libexec"
 cp -r configs workloads scripts LICENSE README.md CHANGELOG.md "$root"
@@ -41,5 +39,5 @@ WRAPPER
 fi
 
 mkdir -p dist
-tar --sort=name --owner=0 --group=0 --numeric-owner -C "$stage" -czf "dist/$name.tar.gz" "$name"
-printf 'package: dist/%s.tar.gz\n' "$name"
+tar --sort=name --owner=0 --group=0 --numeric-owner -C "$stage" -czf dist/whet.tar.gz whet
+printf 'dist/whet.tar.gz\n'

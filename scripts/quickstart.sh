@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh checkout (or an unpacked archive of scripts/package.sh) to a tuned step: sets up,
-# builds, tunes workloads/online.json on the CPU, prints what was found.
-#
-#   scripts/quickstart.sh [BUDGET]   time or number of candidates, default 2m
+# From a fresh clone to a tuned training step on the CPU target: sets up, builds, tunes
+# workloads/online.json and prints the result table, the verdict against LibTorch and the report.
+# In an archive of scripts/package.sh, whose programs are built, it only tunes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,5 +10,4 @@ if [[ ! -x $whet ]]; then
   scripts/build.sh -DWHET_BUILD_TESTS=OFF
   whet=build/release/bin/whet
 fi
-"$whet" tune workloads/online.json --target cpu --budget "${1:-2m}"
-"$whet" report workloads/online.json
+exec "$whet" tune workloads/online.json --target cpu --budget "${1:-20}"
