@@ -5,10 +5,10 @@
 #include <variant>
 
 #include "cli/configuration_choice.hpp"
+#include "cli/schedule_text.hpp"
 #include "cli/workload_choice.hpp"
 #include "codegen/lower.hpp"
 #include "schedule/resolve.hpp"
-#include "schedule/verify.hpp"
 
 namespace whet {
 namespace {
@@ -65,7 +65,7 @@ int run_show(const ShowOptions& options, const Environment& environment) {
   }
   const Schedule& schedule = std::get<Schedule>(resolved);
   if (options.what == ShowOptions::What::Schedule) {
-    fmt::print("{}", to_text(schedule));
+    fmt::print("{}", describe_schedule(schedule));
   } else {
     fmt::print("{}", lower(step, schedule, limits).text);
   }

@@ -1,0 +1,120 @@
+#include "cli/schedule_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+namespace whet {
+namespace {
+
+std::string_view edge_name(Edge edge) {
+  switch (edge) {
+    case Edge::None:
+      return "no edge";
+    case Edge::Block:
+      return "block barrier";
+    case Edge::Grid:
+      break;
+  }
+  return "grid barrier";
+}
+
+std::string_view storage_name(Storage storage) {
+  switch (storage) {
+    case Storage::Argument:
+      return "argument";
+    case Storage::Workspace:
+      return "workspace";
+    case Storage::Shared:
+      break;
+  }
+  return "shared";
+}
+
+std::string describe_work(const Task& task) {
+  if (task.gemm) {
+    const GemmTiling& tiling = task.gemm->tiling;
+    return fmt::format(
+        "gemm k={} {}, {} tile {}x{}x{}, {} stages, split_k {}",
+        task.gemm->k,
+        dtype_name(task.gemm->dtype),
+        tiling.engine == Engine::Mma ? "mma" : "simt",
+        tiling.tile_m,
+        tiling.tile_n,
+        tiling.tile_k,
+        tiling.stages,
+        tiling.split_k
+    );
+  }
+  if (task.reduce) {
+    return fmt::format(
+        "reduce of {} dims, {} splits", task.reduce->num_reduced_dims, task.reduce->splits
+    );
+  }
+  return task.is_commit ? "commit of staged state" : "map";
+}
+
+std::string describe_task(const Task& task, const Schedule& schedule) {
+  std::string text = fmt::format(
+      "    {} [{}]: {}, {} tiles, {} nodes, stores",
+      task.name,
+      fmt::join(task.domain, ", "),
+      describe_work(task),
+      task.num_tiles,
+      task.nodes.size()
+  );
+  for (const Store& store : task.stores) {
+    text += " " + schedule.buffers.at(static_cast<std::size_t>(store.access.buffer)).symbol;
+  }
+  return text + "\n";
+}
+
+std::string describe_buffer(const Buffer& buffer) {
+  std::string text = fmt::format(
+      "  {} {} x {} {}",
+      buffer.symbol,
+      buffer.num_elements,
+      dtype_name(buffer.dtype),
+      storage_name(buffer.storage)
+  );
+  text += buffer.storage == Storage::Argument ? fmt::format(" {}", buffer.argument)
+                                              : fmt::format(" +{} B", buffer.offset_bytes);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string describe_schedule(const Schedule& schedule) {
+  std::string text = fmt::format(
+      "{} blocks of {} threads, partition {}, {} steps a launch, {} between steps\n",
+      schedule.blocks,
+      schedule.threads,
+      schedule.partition == Partition::Block ? "block" : "grid",
+      schedule.steps_per_launch,
+      edge_name(schedule.step_edge)
+  );
+  text += fmt::format(
+      "arena {} B, shared arena {} B, scratch {} B, {} staged commits\n",
+      schedule.arena_bytes,
+      schedule.shared_arena_bytes,
+      schedule.scratch_bytes,
+      schedule.num_staged_commits
+  );
+  for (std::size_t i = 0; i < schedule.phases.size(); ++i) {
+    const Phase& phase = schedule.phases[i];
+    text += fmt::format(
+        "  phase {} (after {})\n", i, i == 0 ? "the start" : edge_name(phase.edge_before)
+    );
+    for (const Task& task : phase.tasks) {
+      text += describe_task(task, schedule);
+    }
+  }
+  text += "buffers\n";
+  for (const Buffer& buffer : schedule.buffers) {
+    text += describe_buffer(buffer);
+  }
+  return text;
+}
+
+}  // namespace whet
