@@ -2,6 +2,7 @@
 // num_blocks, void* scratch)`, called once by each thread of the pool. Its barriers are its own
 // code, on control word 0 of the workspace. Launches run to their end at once.
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,12 +32,16 @@ struct Free {
 using HostMemory = std::unique_ptr<void, Free>;
 
 HostMemory allocate_host(std::size_t bytes) {
+  // Linux grants more than there is, and kills whoever uses it.
+  const std::size_t physical_bytes = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                     static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t rounded =
       (std::max<std::size_t>(bytes, 1) + kAlignment - 1) & ~(kAlignment - 1);
-  HostMemory memory(rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded));
+  HostMemory memory(bytes > physical_bytes ? nullptr : std::aligned_alloc(kAlignment, rounded));
   if (!memory) {
     throw DeviceFault(
-        Status::OutOfMemory, fmt::format("cannot allocate {} bytes of memory", bytes)
+        Status::OutOfMemory,
+        fmt::format("cannot allocate {} bytes: this machine has {}", bytes, physical_bytes)
     );
   }
   return memory;
