@@ -124,7 +124,8 @@ struct CapturedSequence::Graph {
 
 CapturedSequence::CapturedSequence(const std::function<void()>& work, int num_warm_ups)
     : graph_(std::make_unique<Graph>()) {
-  graph_->guard.synchronizeDevice(graph_->guard.getDevice().index());
+  // The data was brought there on another stream.
+  graph_->guard.synchronizeStream(graph_->guard.getStream(graph_->guard.getDevice()));
   const c10::StreamGuard on_stream(graph_->stream);
   for (int i = 0; i < num_warm_ups; ++i) {
     work();

@@ -103,7 +103,8 @@ void EagerPeer::walk_step(std::vector<at::Tensor> values) {
 
 void EagerPeer::synchronize() const {
   if (!device_.is_cpu()) {
-    c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+    const c10::impl::VirtualGuardImpl guard(device_.type());
+    guard.synchronizeStream(guard.getStream(device_));
   }
 }
 

@@ -23,7 +23,7 @@ class EagerPeer final : public TimedSequence {
   void restore();
   /// One step on the next batch.
   void step();
-  /// Waits for the device.
+  /// Waits for what was asked of the device.
   void synchronize() const;
 
   double time_ns(int count) override;

@@ -10,6 +10,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/TypeProperties.h>
 #include <fmt/format.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -301,6 +302,14 @@ void dispatch(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* st
   }
 }
 
+/// LibTorch 1.13 has no such reductions, and no such switch.
+template <typename Context>
+void forbid_bf16_reductions(Context& context) {
+  if constexpr (requires { context.setAllowBF16ReductionCuBLAS(false); }) {
+    context.setAllowBF16ReductionCuBLAS(false);
+  }
+}
+
 TORCH_LIBRARY_IMPL(_, Fake, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&dispatch>());
 }
@@ -326,7 +335,7 @@ std::string use_exact_settings(int num_threads) {
   context.setAllowTF32CuBLAS(false);
   context.setAllowTF32CuDNN(false);
   context.setAllowFP16ReductionCuBLAS(false);
-  context.setAllowBF16ReductionCuBLAS(false);
+  forbid_bf16_reductions(context);
   at::Context::setFlushDenormal(false);
   return fmt::format(
       "threads={} tf32=off reduced_precision_reductions=off flush_denormals=off", num_threads

@@ -193,7 +193,7 @@ StepResults run_whole_step(const Workload& workload, const StepInputs& from, Wal
 std::vector<at::Tensor> gradients(const at::Tensor& loss, const std::vector<at::Tensor>& leaves) {
   std::vector<at::Tensor> found(leaves.size());
   if (loss.requires_grad()) {
-    found = torch::autograd::grad({loss}, leaves, {}, std::nullopt, false, true);
+    found = torch::autograd::grad({loss}, leaves, {}, {}, false, true);
   }
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (!found[i].defined()) {
@@ -277,7 +277,7 @@ at::Tensor to_libtorch(const HostTensor& tensor) {
 HostTensor to_host(const at::Tensor& tensor, DType dtype) {
   const at::Tensor dense = tensor.detach().to(at::kCPU).to(scalar_type(dtype)).contiguous();
   HostTensor result{.dtype = dtype, .shape = dense.sizes().vec(), .bytes = {}};
-  const auto* bytes = static_cast<const std::uint8_t*>(dense.const_data_ptr());
+  const auto* bytes = static_cast<const std::uint8_t*>(dense.data_ptr());
   result.bytes.assign(bytes, bytes + dense.nbytes());
   return result;
 }
