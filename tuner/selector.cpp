@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "base/error.hpp"
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
-#include "stats/student_t.hpp"
+#include "stats/t_interval.hpp"
 
 namespace whet {
 namespace {
+
+// How alpha is shared out among the claims of a tuning. The first two are equal, so that the
+// baseline is in the tie set exactly when nothing surely beats it.
+constexpr double kTieShare = 0.4;
+constexpr double kBaselineShare = 0.4;
+constexpr double kPeerShare = 0.2;
 
 /// Mean log of the block medians in each process.
 std::map<std::int64_t, double> log_times(const std::vector<SampleBlock>& blocks) {
@@ -56,30 +65,30 @@ Rows common_rows(const std::vector<Finalist>& finalists) {
   return rows;
 }
 
+/// log(a / b) in each process.
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    result.push_back(a[i] - b[i]);
+  }
+  return result;
+}
+
 /// One-sided p value that `a` is faster than `b`.
 double p_faster(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    differences.push_back(a[i] - b[i]);
-  }
-  if (differences.size() < 2) {
-    return 1.0;
-  }
-  const double average = mean(differences);
-  const double deviation = standard_deviation(differences);
-  const auto n = static_cast<double>(differences.size());
-  if (deviation == 0.0) {
-    return average < 0.0 ? 0.0 : 1.0;
-  }
-  return student_t_cdf(average / (deviation / std::sqrt(n)), n - 1.0);
+  return a.size() < 2 ? 1.0 : t_test_less(estimate_mean(differences(a, b)), 0.0);
+}
+
+/// log(a / b) exceeds it with probability alpha.
+double upper_bound(const std::vector<double>& a, const std::vector<double>& b, double alpha) {
+  return a.size() < 2 ? std::numeric_limits<double>::infinity()
+                      : t_upper_bound(estimate_mean(differences(a, b)), alpha);
 }
 
 /// Which hypotheses Holm's method rejects at level alpha.
 std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
   std::vector<std::size_t> order(p_values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return p_values[a] < p_values[b];
   });
@@ -93,23 +102,85 @@ std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
   return rejected;
 }
 
+std::vector<std::size_t> beating(const Rows& rows, std::size_t baseline, double alpha) {
+  std::vector<std::size_t> others;
+  std::vector<double> p_values;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i != baseline) {
+      others.push_back(i);
+      p_values.push_back(p_faster(rows[i], rows[baseline]));
+    }
+  }
+  const std::vector<bool> rejected = holm(p_values, alpha);
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (rejected[i]) {
+      result.push_back(others[i]);
+    }
+  }
+  return result;
+}
+
+/// What of alpha falls to each rival of a finalist. The fastest is wrongly beaten, or its distance
+/// wrongly bounded, in one of so many comparisons.
+double rival_alpha(const Rows& rows, double alpha) {
+  return alpha / std::max(1.0, static_cast<double>(rows.size()) - 1.0);
+}
+
 /// Finalists that no other surely beats.
 std::vector<std::size_t> undefeated(const Rows& rows, double alpha) {
   std::vector<std::size_t> result;
-  const double share = alpha / static_cast<double>(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<double> p_values;
-    for (std::size_t j = 0; j < rows.size(); ++j) {
-      if (j != i) {
-        p_values.push_back(p_faster(rows[j], rows[i]));
-      }
-    }
-    const std::vector<bool> beaten = holm(p_values, share);
-    if (std::none_of(beaten.begin(), beaten.end(), [](bool b) { return b; })) {
+    const bool is_beaten = std::any_of(rows.begin(), rows.end(), [&](const auto& rival) {
+      return &rival != &rows[i] && p_faster(rival, rows[i]) <= rival_alpha(rows, alpha);
+    });
+    if (!is_beaten) {
       result.push_back(i);
     }
   }
   return result;
+}
+
+/// By how much, in the logarithm, finalist `i` may be slower than the fastest, which is in
+/// `tie_set`. The bounds hold for all i at once, so that i may be chosen after looking at them.
+double log_within(
+    const Rows& rows, std::size_t i, const std::vector<std::size_t>& tie_set, double alpha
+) {
+  double bound = 0.0;
+  for (const std::size_t j : tie_set) {
+    if (j != i) {
+      bound = std::max(bound, upper_bound(rows[i], rows[j], rival_alpha(rows, alpha)));
+    }
+  }
+  return bound;
+}
+
+/// Those of the tie set that surely beat the baseline, or, if there is none, all that do.
+std::vector<std::size_t> eligible(const Selection& selection) {
+  std::vector<std::size_t> both;
+  std::set_intersection(
+      selection.tie_set.begin(),
+      selection.tie_set.end(),
+      selection.beat_baseline.begin(),
+      selection.beat_baseline.end(),
+      std::back_inserter(both)
+  );
+  return both.empty() ? selection.beat_baseline : both;
+}
+
+/// Whether `a` comes before `b` in the fixed order.
+bool comes_before(const Finalist& a, const Finalist& b) {
+  const auto rank = [](const Finalist& finalist) {
+    const Resources& resources = finalist.resources;
+    return std::tuple(
+        !finalist.deterministic,
+        resources.spill_store_bytes + resources.spill_load_bytes,
+        resources.registers,
+        resources.static_shared_bytes + resources.dynamic_shared_bytes,
+        to_text(finalist.configuration)
+    );
+  };
+  return rank(a) < rank(b);
 }
 
 }  // namespace
@@ -119,54 +190,34 @@ Selection select(
 ) {
   WHET_CHECK(baseline < finalists.size(), "baseline {} of {}", baseline, finalists.size());
   const Rows rows = common_rows(finalists);
-  Selection selection{
-      .pick = baseline,
-      .leaves_baseline = false,
-      .tie_set = {},
-      .mean_log_ratio = {},
-      .num_processes = static_cast<int>(rows.front().size())};
-  if (rows.front().empty()) {
-    selection.tie_set = {baseline};
-    selection.mean_log_ratio.assign(finalists.size(), 0.0);
-    return selection;
-  }
+  Selection selection;
+  selection.pick = baseline;
+  selection.num_processes = static_cast<int>(rows.front().size());
   for (const std::vector<double>& row : rows) {
-    selection.mean_log_ratio.push_back(mean(row) - mean(rows[baseline]));
+    selection.mean_log_ratio.push_back(row.empty() ? 0.0 : mean(row) - mean(rows[baseline]));
   }
-  std::vector<double> p_values;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i != baseline) {
-      p_values.push_back(p_faster(rows[i], rows[baseline]));
-    }
+  selection.tie_set = undefeated(rows, kTieShare * options.alpha);
+  selection.beat_baseline = beating(rows, baseline, kBaselineShare * options.alpha);
+  selection.leaves_baseline = !selection.beat_baseline.empty();
+  const auto within = [&](std::size_t i) {
+    return log_within(rows, i, selection.tie_set, kTieShare * options.alpha);
+  };
+  if (selection.leaves_baseline) {
+    std::vector<std::size_t> candidates = eligible(selection);
+    std::sort(candidates.begin(), candidates.end(), [&](std::size_t a, std::size_t b) {
+      return comes_before(finalists[a], finalists[b]);
+    });
+    const auto settled = std::find_if(candidates.begin(), candidates.end(), [&](std::size_t i) {
+      return within(i) <= std::log1p(options.indifference);
+    });
+    const auto fastest =
+        std::min_element(candidates.begin(), candidates.end(), [&](std::size_t a, std::size_t b) {
+          return selection.mean_log_ratio[a] < selection.mean_log_ratio[b];
+        });
+    selection.pick = settled == candidates.end() ? *fastest : *settled;
   }
-  // Half of alpha for leaving the baseline, half for the choice behind it.
-  const std::vector<bool> better = holm(p_values, options.alpha / 2.0);
-  selection.tie_set = undefeated(rows, options.alpha / 2.0);
-  selection.leaves_baseline = std::any_of(better.begin(), better.end(), [](bool b) { return b; });
-  if (!selection.leaves_baseline) {
-    if (std::find(selection.tie_set.begin(), selection.tie_set.end(), baseline) ==
-        selection.tie_set.end()) {
-      selection.tie_set.push_back(baseline);
-    }
-    return selection;
-  }
-  const auto& means = selection.mean_log_ratio;
-  const auto by_mean = [&](std::size_t a, std::size_t b) { return means[a] < means[b]; };
-  const auto [fastest, slowest] =
-      std::minmax_element(selection.tie_set.begin(), selection.tie_set.end(), by_mean);
-  selection.pick = *fastest;
-  if (means[*slowest] - means[*fastest] <= options.indifference) {
-    selection.pick = *std::min_element(
-        selection.tie_set.begin(), selection.tie_set.end(), [&](std::size_t a, std::size_t b) {
-          const auto rank = [&](std::size_t i) {
-            return std::tuple(
-                !finalists[i].deterministic, finalists[i].resources.registers,
-                to_text(finalists[i].configuration)
-            );
-          };
-          return rank(a) < rank(b);
-        }
-    );
+  if (const double bound = within(selection.pick); std::isfinite(bound)) {
+    selection.within = std::expm1(bound);
   }
   return selection;
 }
@@ -175,7 +226,7 @@ bool surely_faster(
     const std::vector<SampleBlock>& peer, const std::vector<SampleBlock>& ours, double alpha
 ) {
   const Rows rows = common_rows({Finalist{{}, false, {}, peer}, Finalist{{}, false, {}, ours}});
-  return p_faster(rows[0], rows[1]) <= alpha;
+  return p_faster(rows[0], rows[1]) <= kPeerShare * alpha;
 }
 
 std::optional<TimeSummary> summarize(const std::vector<SampleBlock>& blocks, double alpha) {
@@ -187,17 +238,14 @@ std::optional<TimeSummary> summarize(const std::vector<SampleBlock>& blocks, dou
     return std::nullopt;
   }
   const double middle = median(logs);
-  double margin = 0.0;
+  Interval interval{.low = middle, .high = middle};
   if (logs.size() >= 2) {
-    const auto n = static_cast<double>(logs.size());
-    margin = student_t_quantile(1.0 - alpha / 2.0, n - 1.0) * standard_deviation(logs) /
-             std::sqrt(n);
+    interval = t_interval(estimate_mean(logs), 1.0 - alpha);
   }
-  const double center = mean(logs);
   return TimeSummary{
       .median = std::exp(middle),
-      .low = std::exp(std::min(middle, center - margin)),
-      .high = std::exp(std::max(middle, center + margin))};
+      .low = std::exp(std::min(middle, interval.low)),
+      .high = std::exp(std::max(middle, interval.high))};
 }
 
 }  // namespace whet

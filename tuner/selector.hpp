@@ -28,26 +28,35 @@ struct SelectorOptions {
 
 /// What the selector makes of the finalists.
 struct Selection {
-  std::size_t pick = 0;               ///< index of the finalist to use
-  bool leaves_baseline = false;       ///< some finalist surely beats the baseline
-  std::vector<std::size_t> tie_set;   ///< those that no other surely beats, the pick among them
-  std::vector<double> mean_log_ratio; ///< of each finalist to the baseline
-  int num_processes = 0;              ///< in which all took part
+  std::size_t pick = 0;                    ///< index of the finalist to use
+  bool leaves_baseline = false;            ///< the pick surely beats the baseline
+  std::vector<std::size_t> beat_baseline;  ///< those that surely beat it
+  /// Those that no other surely beats: holds the fastest finalist unless an error of the stated
+  /// rate was made.
+  std::vector<std::size_t> tie_set;
+  std::vector<double> mean_log_ratio;  ///< of each finalist to the baseline
+  /// The pick is slower than the fastest finalist by at most this fraction; nothing when there are
+  /// too few processes to say.
+  std::optional<double> within;
+  int num_processes = 0;  ///< in which all took part
 };
 
-/// Chooses among finalists that ran interleaved in the same processes. The unit of replication is the
-/// process: one number a candidate a process, the mean log of its block medians, paired with the
-/// baseline's. One-sided paired t tests, alpha shared out by Holm's method over the comparisons. The
-/// baseline stays unless some finalist surely beats it; then the tie set is all that no other surely
-/// beats, and the pick its lowest mean, or, when it lies within the indifference, the first in a fixed
-/// order: deterministic first, fewer registers, then the configuration's text.
-/// Fewer than two common processes decide nothing: the baseline stays.
-/// Source: reference: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+/// Chooses among finalists that ran interleaved in the same processes. The unit of replication is
+/// the process: one number a candidate a process, the mean log of its block medians. Comparisons
+/// are one-sided paired t tests of these; a share of alpha goes to the baseline's, by Holm's
+/// method, and one to the tie set's, by Bonferroni's over each finalist's rivals. The baseline
+/// stays unless some finalist surely beats it. Then the pick is one that does so itself and, if
+/// there is any, belongs to the tie set: the first in a fixed order (deterministic first, fewer
+/// spills, registers and shared bytes, then the configuration's text) that is surely within the
+/// indifference of the fastest, else the one with the lowest mean. Fewer than two common processes
+/// decide nothing: the baseline stays. Source: Holm, "A simple sequentially rejective multiple test
+/// procedure", 1979.
 Selection select(
     const std::vector<Finalist>& finalists, std::size_t baseline, const SelectorOptions& options
 );
 
-/// Whether `peer` is surely faster than `ours`, both measured in the same processes, at level alpha.
+/// Whether `peer` is surely faster than `ours`, both measured in the same processes. A share of the
+/// tuning's `alpha` goes to this comparison.
 bool surely_faster(
     const std::vector<SampleBlock>& peer, const std::vector<SampleBlock>& ours, double alpha
 );
