@@ -54,24 +54,41 @@ bool is_unfinished(const RecordStore& store, const SessionRecord& session) {
   return !decisions.empty() && decisions.back().detail.value("partial", false);
 }
 
-/// The newest session about the same thing, with the same options, that did not come to its end.
+/// Equal but for the order of keys, which the store sorts.
+bool same_fields(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
+
+/// Whether going on with `earlier` gives what `wanted` asks for: the same search under the same
+/// versions. Its budget may be another: to spend more is a reason to go on.
+bool continues(const SessionInfo& earlier, const SessionInfo& wanted) {
+  return earlier.seed == wanted.seed && earlier.tolerance_set == wanted.tolerance_set &&
+         earlier.options.value("strategy", "") == wanted.options.value("strategy", "") &&
+         same_fields(earlier.versions, wanted.versions);
+}
+
+/// The newest session that `info` may continue and that did not come to its end.
 std::optional<SessionId> find_unfinished(const RecordStore& store, const SessionInfo& info) {
   const std::vector<SessionRecord> sessions = store.sessions(
       {.workload_key = info.workload_key, .device_class = info.device_class, .target = info.target}
   );
   for (auto session = sessions.rbegin(); session != sessions.rend(); ++session) {
-    if (session->info.seed == info.seed && session->info.options == info.options &&
-        is_unfinished(store, *session)) {
+    if (continues(session->info, info) && is_unfinished(store, *session)) {
       return session->id;
     }
   }
   return std::nullopt;
 }
 
-SessionId open_session(const TuneOptions& options, RecordStore& store, const SessionInfo& info) {
-  const std::optional<SessionId> unfinished =
-      options.resume ? find_unfinished(store, info) : std::nullopt;
-  return unfinished ? *unfinished : store.begin_session(info);
+SessionId open_session(
+    const TuneOptions& options, RecordStore& store, const SessionInfo& info, Progress& progress
+) {
+  if (options.resume) {
+    if (const auto unfinished = find_unfinished(store, info)) {
+      progress.announce("going on with the session that was cut short");
+      return *unfinished;
+    }
+    progress.announce("no unfinished session with this strategy and seed: beginning a new one");
+  }
+  return store.begin_session(info);
 }
 
 SessionReport make_report(
@@ -109,11 +126,11 @@ TunedWorkload tune_workload(
   const SearchSpace space(workload.workload.step, device.limits);
   const std::unique_ptr<Strategy> strategy = make_strategy(options.strategy, space, options.seed);
   const SessionInfo info = describe_session(options, workload, device, environment);
-  const SessionId session = open_session(options, store, info);
   Evaluator evaluator(evaluator_options(workload, device, environment));
   Progress progress(stderr, environment.output_is_terminal, session_options.budget);
   ProgressEvents events(progress);
   progress.announce(workload.name);
+  const SessionId session = open_session(options, store, info, progress);
   SessionOutcome outcome = run_session(
       evaluator, space, *strategy, store, session, session_options, events, watch_interruption()
   );

@@ -42,8 +42,18 @@ std::string format_summary(const TimeSummary& time_ns) {
   );
 }
 
-std::string format_speedup(double baseline_ns, double time_ns) {
-  return fmt::format("{:.2f} x", baseline_ns / time_ns);
+bool is_disturbed(const TimeSummary& time_ns) {
+  // On quiet machines intervals are a few percent wide; beside other work on all cores those of
+  // LibTorch's threads were wider than their median, and the median fifty times too large.
+  constexpr double kWidest = 0.25;
+  return time_ns.high - time_ns.low > kWidest * time_ns.median;
+}
+
+std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_ns) {
+  if (is_disturbed(baseline) || is_disturbed(time_ns)) {
+    return "disturbed";
+  }
+  return fmt::format("{:.2f} x", baseline.median / time_ns.median);
 }
 
 std::string format_duration(double seconds) {

@@ -10,8 +10,12 @@ namespace whet {
 std::string format_time(double time_ns);
 /// "1.62 µs [1.60 µs, 1.65 µs]".
 std::string format_summary(const TimeSummary& time_ns);
-/// "2.31 x": how many times as fast as `baseline_ns` something of `time_ns` is.
-std::string format_speedup(double baseline_ns, double time_ns);
+/// Whether the interval is too wide for the time, or a ratio with it, to mean much: as a rule other
+/// work disturbed the measurement.
+bool is_disturbed(const TimeSummary& time_ns);
+/// "2.31 x": how many times as fast as `baseline` something of `time_ns` is; "disturbed" when
+/// either is, for then the ratio is of other work and not of these two.
+std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_ns);
 /// "1:05", "2:01:09".
 std::string format_duration(double seconds);
 /// `text` with `|` and line ends escaped for a cell of a Markdown table.

@@ -22,8 +22,7 @@ std::string overview(const std::vector<SessionReport>& reports) {
           "{}{} {}", beside.empty() ? "" : "; ", baseline.name, format_summary(baseline.time_ns)
       );
       if (decision.time_ns) {
-        beside +=
-            fmt::format(" ({})", format_speedup(baseline.time_ns.median, decision.time_ns->median));
+        beside += fmt::format(" ({})", format_speedup(baseline.time_ns, *decision.time_ns));
       }
     }
     text += fmt::format(

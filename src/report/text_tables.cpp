@@ -24,6 +24,17 @@ std::string describe_verdict(const Decision& decision) {
   return "NoValid: no candidate was valid";
 }
 
+/// What was measured so unsteadily that no ratio with it may be quoted.
+std::string disturbed_names(const Decision& decision) {
+  std::string names = decision.time_ns && is_disturbed(*decision.time_ns) ? "winner" : "";
+  for (const MeasuredBaseline& baseline : decision.baselines) {
+    if (is_disturbed(baseline.time_ns)) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", baseline.name);
+    }
+  }
+  return names;
+}
+
 std::string describe_counts(const SessionReport& report) {
   std::string text;
   for (const auto& [status, count] : count_statuses(report.evaluations)) {
@@ -60,11 +71,14 @@ std::string result_table(const SessionReport& report) {
     for (const MeasuredBaseline& baseline : decision.baselines) {
       row(baseline.name,
           fmt::format(
-              "{}  winner {}",
+              "{}  winner: {}",
               format_summary(baseline.time_ns),
-              format_speedup(baseline.time_ns.median, decision.time_ns->median)
+              format_speedup(baseline.time_ns, *decision.time_ns)
           ));
     }
+  }
+  if (const std::string names = disturbed_names(decision); !names.empty()) {
+    row("disturbed", names + ": other work ran meanwhile; quote no ratio, measure again");
   }
   if (decision.tie_set.size() > 1) {
     row("ties",
@@ -96,9 +110,7 @@ std::string suite_table(const std::vector<SessionReport>& reports) {
     if (decision.time_ns) {
       for (const MeasuredBaseline& baseline : decision.baselines) {
         text += fmt::format(
-            "  {} vs {}",
-            format_speedup(baseline.time_ns.median, decision.time_ns->median),
-            baseline.name
+            "  {} vs {}", format_speedup(baseline.time_ns, *decision.time_ns), baseline.name
         );
       }
     }

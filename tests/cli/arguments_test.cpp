@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
             kEnvironment,
             {"--compile-only"}}
     ),
-    [](const testing::TestParamInfo<Refusal>& info) { return info.param.name; }
+    [](const testing::TestParamInfo<Refusal>& refusal) { return refusal.param.name; }
 );
 
 TEST(BadWorkload, NamesFileAndPlace) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <filesystem>
@@ -29,17 +30,31 @@ class WhetProgram {
   ProcessResult run(
       const std::vector<std::string>& arguments, std::chrono::milliseconds timeout = kShort
   ) const {
-    ProcessOptions options;
-    options.arguments = {WHET_BIN_DIR "/whet"};
-    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
-    options.set_environment = {
-        {"HOME", home()},
-        {"XDG_DATA_HOME", home() + "/data"},
-        {"XDG_CACHE_HOME", cache()},
-        {"CUDA_VISIBLE_DEVICES", ""}};
-    options.unset_environment = {"WHET_DB"};
-    options.working_folder = home();
-    return run_process(options, timeout);
+    return run_process(process_options(arguments), timeout);
+  }
+
+  /// Sends SIGINT once standard error holds `words`; the exit code, or -1 if it came to that
+  /// neither way.
+  int interrupt_once_it_says(
+      const std::vector<std::string>& arguments,
+      const std::string& words,
+      std::chrono::milliseconds timeout
+  ) const {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    Subprocess child(process_options(arguments));
+    // wait() drains standard error; its short deadline is what the loop polls by.
+    constexpr std::chrono::milliseconds kPoll{20};
+    bool told = false;
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (const auto exit = child.wait(std::chrono::steady_clock::now() + kPoll)) {
+        return exit->signaled ? -1 : exit->code;
+      }
+      if (!told && child.stderr_tail().find(words) != std::string::npos) {
+        kill(child.pid(), SIGINT);
+        told = true;
+      }
+    }
+    return -1;
   }
 
   std::string home() const { return home_.path().string(); }
@@ -55,6 +70,20 @@ class WhetProgram {
   }
 
  private:
+  ProcessOptions process_options(const std::vector<std::string>& arguments) const {
+    ProcessOptions options;
+    options.arguments = {WHET_BIN_DIR "/whet"};
+    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+    options.set_environment = {
+        {"HOME", home()},
+        {"XDG_DATA_HOME", home() + "/data"},
+        {"XDG_CACHE_HOME", cache()},
+        {"CUDA_VISIBLE_DEVICES", ""}};
+    options.unset_environment = {"WHET_DB"};
+    options.working_folder = home();
+    return options;
+  }
+
   std::string cache() const { return home() + "/cache"; }
 
   TemporaryFolder home_{"whet-cli-test-"};

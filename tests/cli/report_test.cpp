@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "report/format.hpp"
+#include "report/session_report.hpp"
+#include "report/tables.hpp"
+
+namespace whet {
+namespace {
+
+SessionReport example() {
+  SessionReport report;
+  report.workload = "on|line";
+  report.target = "cpu";
+  report.device = "a CPU, 2 threads";
+  report.decision.verdict = Verdict::Use;
+  report.decision.winner = Configuration{{{"blocks", "2"}}};
+  report.decision.time_ns = TimeSummary{.median = 5000, .low = 4900, .high = 5100};
+  report.decision.baselines = {
+      {.name = "libtorch-eager", .time_ns = {.median = 50000, .low = 49000, .high = 51000}}};
+  report.decision.detail["peer_samples"] = {1.0, 2.0};
+  Evaluation valid;
+  valid.configuration = *report.decision.winner;
+  valid.blocks = {
+      {.process = 0,
+       .block = 0,
+       .num_steps = 1,
+       .purpose = "screen",
+       .samples = {{.time_ns = 5000}}}};
+  Evaluation refused;
+  refused.status = Status::ConstraintViolated;
+  refused.detail = "shared_memory: needs 3, has \"2\"";
+  report.evaluations = {valid, refused};
+  return report;
+}
+
+TEST(FormatTime, KeepsThreeDigitsAcrossUnits) {
+  EXPECT_EQ(format_time(845.2), "845 ns");
+  EXPECT_EQ(format_time(999.6), "1.00 µs");
+  EXPECT_EQ(format_time(1620), "1.62 µs");
+  EXPECT_EQ(format_time(31.04e6), "31.0 ms");
+}
+
+TEST(FormatSpeedup, IsWithheldWhenAMeasurementWasDisturbed) {
+  const TimeSummary steady{.median = 10, .low = 9.9, .high = 10.1};
+  const TimeSummary wild{.median = 11000, .low = 7000, .high = 21000};
+
+  EXPECT_EQ(format_speedup({.median = 20, .low = 19.9, .high = 20.1}, steady), "2.00 x");
+  EXPECT_EQ(format_speedup(wild, steady), "disturbed");
+  EXPECT_EQ(format_speedup(steady, wild), "disturbed");
+}
+
+TEST(ResultDocument, LeavesRawSamplesToReportFiles) {
+  const Json left = result_document(example(), Samples::Left);
+  const Json kept = result_document(example(), Samples::Kept);
+
+  EXPECT_FALSE(left.contains("evaluations"));
+  EXPECT_FALSE(left["decision"].contains("peer_samples"));
+  EXPECT_EQ(kept["evaluations"].size(), 2U);
+  EXPECT_TRUE(kept["decision"].contains("peer_samples"));
+}
+
+TEST(ResultDocument, HasNoWinnerWithoutAValidCandidate) {
+  SessionReport report = example();
+  report.decision = {};
+
+  EXPECT_FALSE(result_document(report, Samples::Left).contains("winner"));
+}
+
+TEST(Csv, QuotesWhatAReaderWouldSplit) {
+  const std::string csv = to_csv({example()});
+
+  EXPECT_NE(csv.find("\"shared_memory: needs 3, has \"\"2\"\"\""), std::string::npos) << csv;
+}
+
+TEST(Markdown, EscapesCells) {
+  EXPECT_NE(to_markdown("t", {example()}).find("| on\\|line |"), std::string::npos);
+}
+
+TEST(ResultTable, SaysThatAMeasurementWasDisturbed) {
+  SessionReport report = example();
+  EXPECT_EQ(result_table(report).find("disturbed"), std::string::npos);
+
+  report.decision.baselines[0].time_ns.high = 90000;
+
+  EXPECT_NE(result_table(report).find("measure again"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace whet
