@@ -42,16 +42,17 @@ std::string format_summary(const TimeSummary& time_ns) {
   );
 }
 
-bool is_disturbed(const TimeSummary& time_ns) {
-  // On quiet machines intervals are a few percent wide; beside other work on all cores those of
-  // LibTorch's threads were wider than their median, and the median fifty times too large.
+bool is_unsteady(const TimeSummary& time_ns) {
+  // Steady intervals are a few percent wide. Beside other work on all cores those of LibTorch's
+  // threads were wider than their median, which was fifty times too large; and LibTorch has two
+  // speeds from process to process even on an idle machine.
   constexpr double kWidest = 0.25;
   return time_ns.high - time_ns.low > kWidest * time_ns.median;
 }
 
 std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_ns) {
-  if (is_disturbed(baseline) || is_disturbed(time_ns)) {
-    return "disturbed";
+  if (is_unsteady(baseline) || is_unsteady(time_ns)) {
+    return "unsteady";
   }
   return fmt::format("{:.2f} x", baseline.median / time_ns.median);
 }

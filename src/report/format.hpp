@@ -10,10 +10,9 @@ namespace whet {
 std::string format_time(double time_ns);
 /// "1.62 µs [1.60 µs, 1.65 µs]".
 std::string format_summary(const TimeSummary& time_ns);
-/// Whether the interval is too wide for the time, or a ratio with it, to mean much: as a rule other
-/// work disturbed the measurement.
-bool is_disturbed(const TimeSummary& time_ns);
-/// "2.31 x": how many times as fast as `baseline` something of `time_ns` is; "disturbed" when
+/// Whether fresh processes disagreed so much that the interval is too wide to quote a ratio with.
+bool is_unsteady(const TimeSummary& time_ns);
+/// "2.31 x": how many times as fast as `baseline` something of `time_ns` is; "unsteady" when
 /// either is, for then the ratio is of other work and not of these two.
 std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_ns);
 /// "1:05", "2:01:09".

@@ -25,10 +25,10 @@ std::string describe_verdict(const Decision& decision) {
 }
 
 /// What was measured so unsteadily that no ratio with it may be quoted.
-std::string disturbed_names(const Decision& decision) {
-  std::string names = decision.time_ns && is_disturbed(*decision.time_ns) ? "winner" : "";
+std::string unsteady_names(const Decision& decision) {
+  std::string names = decision.time_ns && is_unsteady(*decision.time_ns) ? "winner" : "";
   for (const MeasuredBaseline& baseline : decision.baselines) {
-    if (is_disturbed(baseline.time_ns)) {
+    if (is_unsteady(baseline.time_ns)) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", baseline.name);
     }
   }
@@ -77,8 +77,9 @@ std::string result_table(const SessionReport& report) {
           ));
     }
   }
-  if (const std::string names = disturbed_names(decision); !names.empty()) {
-    row("disturbed", names + ": other work ran meanwhile; quote no ratio, measure again");
+  if (const std::string names = unsteady_names(decision); !names.empty()) {
+    row("unsteady",
+        names + ": fresh processes disagree; quote no ratio, measure again on an idle machine");
   }
   if (decision.tie_set.size() > 1) {
     row("ties",

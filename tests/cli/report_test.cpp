@@ -40,13 +40,13 @@ TEST(FormatTime, KeepsThreeDigitsAcrossUnits) {
   EXPECT_EQ(format_time(31.04e6), "31.0 ms");
 }
 
-TEST(FormatSpeedup, IsWithheldWhenAMeasurementWasDisturbed) {
+TEST(FormatSpeedup, IsWithheldWhenProcessesDisagree) {
   const TimeSummary steady{.median = 10, .low = 9.9, .high = 10.1};
   const TimeSummary wild{.median = 11000, .low = 7000, .high = 21000};
 
   EXPECT_EQ(format_speedup({.median = 20, .low = 19.9, .high = 20.1}, steady), "2.00 x");
-  EXPECT_EQ(format_speedup(wild, steady), "disturbed");
-  EXPECT_EQ(format_speedup(steady, wild), "disturbed");
+  EXPECT_EQ(format_speedup(wild, steady), "unsteady");
+  EXPECT_EQ(format_speedup(steady, wild), "unsteady");
 }
 
 TEST(ResultDocument, LeavesRawSamplesToReportFiles) {
@@ -76,9 +76,9 @@ TEST(Markdown, EscapesCells) {
   EXPECT_NE(to_markdown("t", {example()}).find("| on\\|line |"), std::string::npos);
 }
 
-TEST(ResultTable, SaysThatAMeasurementWasDisturbed) {
+TEST(ResultTable, SaysThatProcessesDisagree) {
   SessionReport report = example();
-  EXPECT_EQ(result_table(report).find("disturbed"), std::string::npos);
+  EXPECT_EQ(result_table(report).find("unsteady"), std::string::npos);
 
   report.decision.baselines[0].time_ns.high = 90000;
 
