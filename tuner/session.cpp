@@ -231,9 +231,8 @@ class Session {
     winner_ = finalists_[selection.pick];
     baseline_index_ = finalists_[baseline];
     const std::vector<SampleBlock> peer = blocks_for(peer_blocks_, "final");
-    if (!peer.empty() && surely_faster(
-                             peer, finalists[selection.pick].blocks, options_.selector.alpha
-                         )) {
+    if (!peer.empty() &&
+        surely_faster(peer, finalists[selection.pick].blocks, options_.selector.alpha)) {
       decision.verdict = Verdict::Delegate;
       decision.delegate_to = kPeer;
     }
@@ -282,8 +281,7 @@ class Session {
         );
       }
     }
-    if (const auto time =
-            summarize(blocks_for(peer_blocks_, "publish"), options_.selector.alpha)) {
+    if (const auto time = summarize(blocks_for(peer_blocks_, "publish"), options_.selector.alpha)) {
       decision.baselines.push_back({.name = kPeer, .time_ns = *time, .steps_per_launch = 1});
     }
   }

@@ -18,11 +18,11 @@ namespace whet {
 struct SessionOptions {
   Budget budget;
   SelectorOptions selector;
-  int num_finalists = 5;            ///< beside the baseline
-  int num_final_processes = 4;      ///< fresh processes that the choice rests on
-  int num_publish_processes = 3;    ///< fresh processes after the choice
+  int num_finalists = 5;          ///< beside the baseline
+  int num_final_processes = 4;    ///< fresh processes that the choice rests on
+  int num_publish_processes = 3;  ///< fresh processes after the choice
   std::uint64_t seed = 0;
-  bool with_peer = true;            ///< measure LibTorch eager beside the finalists
+  bool with_peer = true;  ///< measure LibTorch eager beside the finalists
 
   bool operator==(const SessionOptions&) const = default;
 };
@@ -39,14 +39,14 @@ class SessionEvents {
 struct SessionOutcome {
   Decision decision;
   std::vector<Evaluation> evaluations;  ///< with the samples of all rounds
-  bool interrupted = false;             ///< the search was cut short; the decision is on what was done
+  bool interrupted = false;  ///< the search was cut short; the decision is on what was done
 };
 
 /// Tunes one workload: the baseline first, then what the strategy proposes until the budget ends or
 /// `interrupted` turns true; each evaluation is committed before the next is asked for. Evaluations
 /// that `session` already holds are observed, not repeated. Then the finalists and the peer are
-/// measured against each other in fresh processes, the selector decides, and the published time comes
-/// from fresh processes after the choice.
+/// measured against each other in fresh processes, the selector decides, and the published time
+/// comes from fresh processes after the choice.
 SessionOutcome run_session(
     EvaluatorInterface& evaluator,
     const SearchSpace& space,

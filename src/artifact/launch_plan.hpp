@@ -15,9 +15,9 @@ namespace whet {
 struct KernelArgument {
   enum class Role { Input, Scalar, State, Output };
   Role role = Role::Input;
-  int index = 0;                       ///< position in Program::inputs, scalars, state or outputs
+  int index = 0;  ///< position in Program::inputs, scalars, state or outputs
   DType dtype = DType::F32;
-  std::int64_t extent_elements = 0;    ///< storage of one step's tensor, strides included
+  std::int64_t extent_elements = 0;  ///< storage of one step's tensor, strides included
   /// Elements from one batch of an input's ring, or one step's scalar or output, to the next.
   /// 0 for state. Inputs: a multiple of 16 bytes.
   std::int64_t step_stride_elements = 0;
@@ -28,10 +28,11 @@ struct KernelArgument {
 /// How to launch a kernel, with nothing left to decide. The argument block of every target is
 ///   struct StepArguments { void* tensors[N]; void* workspace; uint32_t ring_length, first_batch,
 ///                          spin_limit, reserved; };
-/// with tensors in the order of `arguments`. An input points to `ring_length` batches; step s of the
-/// launch reads batch (first_batch + s) % ring_length. Scalars and outputs point to steps_per_launch
-/// entries. The workspace starts with kControlBytes of control words, all zero before the first
-/// launch: word 0 barrier, word 1 status (0: fine; else a block left a spin at place status - 1).
+/// with tensors in the order of `arguments`. An input points to `ring_length` batches; step s of
+/// the launch reads batch (first_batch + s) % ring_length. Scalars and outputs point to
+/// steps_per_launch entries. The workspace starts with kControlBytes of control words, all zero
+/// before the first launch: word 0 barrier, word 1 status (0: fine; else a block left a spin at
+/// place status - 1).
 struct LaunchPlan {
   static constexpr std::size_t kControlBytes = 256;
 
@@ -39,13 +40,13 @@ struct LaunchPlan {
   std::string arch;
   std::string entry = "whet_step";
   std::string workload_key;
-  int blocks = 1;                      ///< threads of the pool on the CPU target
-  int threads = 1;                     ///< 1 on the CPU target
+  int blocks = 1;   ///< threads of the pool on the CPU target
+  int threads = 1;  ///< 1 on the CPU target
   int min_blocks_per_sm = 1;
   std::size_t dynamic_shared_bytes = 0;  ///< scratch bytes a block on the CPU target
-  std::size_t workspace_bytes = 0;     ///< with the control words
+  std::size_t workspace_bytes = 0;       ///< with the control words
   bool cooperative = false;
-  bool arguments_in_memory = false;    ///< the block is passed by pointer, being too large
+  bool arguments_in_memory = false;  ///< the block is passed by pointer, being too large
   int steps_per_launch = 1;
   std::vector<KernelArgument> arguments;
 

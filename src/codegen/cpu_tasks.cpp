@@ -12,8 +12,11 @@ namespace {
 
 using Index = std::size_t;
 
-/// Opens `for (index = begin; index < end; ++index)` with a promise that iterations are independent.
-void open_loop(TextWriter& text, const std::string& index, const std::string& begin, const std::string& end) {
+/// Opens `for (index = begin; index < end; ++index)` with a promise that iterations are
+/// independent.
+void open_loop(
+    TextWriter& text, const std::string& index, const std::string& begin, const std::string& end
+) {
   text.raw_line("#pragma GCC ivdep");
   text.open("for (i64 {0} = {1}; {0} < {2}; ++{0})", index, begin, end);
 }
@@ -26,7 +29,8 @@ void emit_map(TextWriter& text, const Task& task, const EmitContext& context) {
   const std::int64_t row = rows ? task.domain.back() : 1;
   text.line("const i64 begin = tile * {};", task.tile_elements / std::max<std::int64_t>(row, 1));
   text.line(
-      "const i64 end = least(begin + {}, {});", task.tile_elements / std::max<std::int64_t>(row, 1),
+      "const i64 end = least(begin + {}, {});",
+      task.tile_elements / std::max<std::int64_t>(row, 1),
       row == 0 ? 0 : elements / row
   );
   std::vector<std::string> indices;
@@ -48,13 +52,17 @@ void emit_map(TextWriter& text, const Task& task, const EmitContext& context) {
   }
 }
 
-/// Sums with the contiguous index inside: sixteen running sums, so that the order does not depend on
-/// the machine's vectors.
+/// Sums with the contiguous index inside: sixteen running sums, so that the order does not depend
+/// on the machine's vectors.
 void emit_inner_sum(TextWriter& text, const Task& task, const EmitContext& context, Index outer) {
   const auto& buffers = context.schedule.buffers;
   const ReduceTask& reduce = *task.reduce;
-  const std::vector<std::int64_t> kept(task.domain.begin(), task.domain.begin() + static_cast<long>(outer));
-  const std::vector<std::int64_t> summed(task.domain.begin() + static_cast<long>(outer), task.domain.end());
+  const std::vector<std::int64_t> kept(
+      task.domain.begin(), task.domain.begin() + static_cast<long>(outer)
+  );
+  const std::vector<std::int64_t> summed(
+      task.domain.begin() + static_cast<long>(outer), task.domain.end()
+  );
   const std::int64_t terms = num_elements(summed);
   const std::int64_t inner = summed.empty() ? 1 : summed.back();
   text.line("const i64 split = tile % {};", reduce.splits);
@@ -103,7 +111,12 @@ void emit_inner_sum(TextWriter& text, const Task& task, const EmitContext& conte
   std::vector<std::string> store_indices = kept_indices;
   store_indices.push_back("split");
   emit_nodes(
-      text, task, buffers, reduce.operand + 1, static_cast<int>(task.nodes.size()), kept_indices,
+      text,
+      task,
+      buffers,
+      reduce.operand + 1,
+      static_cast<int>(task.nodes.size()),
+      kept_indices,
       "sum"
   );
   emit_stores(text, task, buffers, store_indices);
@@ -113,8 +126,12 @@ void emit_inner_sum(TextWriter& text, const Task& task, const EmitContext& conte
 void emit_outer_sum(TextWriter& text, const Task& task, const EmitContext& context, Index outer) {
   const auto& buffers = context.schedule.buffers;
   const ReduceTask& reduce = *task.reduce;
-  const std::vector<std::int64_t> kept(task.domain.begin(), task.domain.begin() + static_cast<long>(outer));
-  const std::vector<std::int64_t> summed(task.domain.begin() + static_cast<long>(outer), task.domain.end());
+  const std::vector<std::int64_t> kept(
+      task.domain.begin(), task.domain.begin() + static_cast<long>(outer)
+  );
+  const std::vector<std::int64_t> summed(
+      task.domain.begin() + static_cast<long>(outer), task.domain.end()
+  );
   const std::int64_t outputs = num_elements(kept);
   const std::int64_t terms = num_elements(summed);
   text.line("const i64 split = tile % {};", reduce.splits);
@@ -122,7 +139,8 @@ void emit_outer_sum(TextWriter& text, const Task& task, const EmitContext& conte
   text.line("const i64 count = least({}, {} - first);", reduce.outputs_per_tile, outputs);
   text.line("float sums[{}] = {{}};", reduce.outputs_per_tile);
   text.open(
-      "for (i64 term = split * {0} / {1}; term < (split + 1) * {0} / {1}; ++term)", terms,
+      "for (i64 term = split * {0} / {1}; term < (split + 1) * {0} / {1}; ++term)",
+      terms,
       reduce.splits
   );
   const std::vector<std::string> summed_indices = emit_indices(text, summed, "term", "r", "i64");
@@ -136,7 +154,12 @@ void emit_outer_sum(TextWriter& text, const Task& task, const EmitContext& conte
   open_loop(text, "i", "0", "count");
   std::vector<std::string> kept_indices = emit_indices(text, kept, "(first + i)", "o", "i64");
   emit_nodes(
-      text, task, buffers, reduce.operand + 1, static_cast<int>(task.nodes.size()), kept_indices,
+      text,
+      task,
+      buffers,
+      reduce.operand + 1,
+      static_cast<int>(task.nodes.size()),
+      kept_indices,
       "sums[i]"
   );
   kept_indices.push_back("split");
@@ -153,8 +176,8 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   }
 }
 
-/// Copies an operand's tile to f32 rows in scratch: rows of `row_length` elements, `pitch` apart, the
-/// inner loop running along whichever index is contiguous in memory.
+/// Copies an operand's tile to f32 rows in scratch: rows of `row_length` elements, `pitch` apart,
+/// the inner loop running along whichever index is contiguous in memory.
 void emit_pack(
     TextWriter& text,
     const GemmOperand& operand,
@@ -168,7 +191,8 @@ void emit_pack(
 ) {
   const bool row_contiguous = operand.access.strides[0] == 1;
   const std::string source = fmt::format(
-      "to_f32(b.{}[{}])", buffer.symbol,
+      "to_f32(b.{}[{}])",
+      buffer.symbol,
       element_index(operand.access, {fmt::format("({} + row)", base_row), "k"})
   );
   const std::string target = row_major_rows ? fmt::format("{}[row * {} + k]", to, pitch)
@@ -255,16 +279,25 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   }
   const std::int64_t unroll = int_knob(context.schedule.configuration, task.name, "unroll");
   text.line(
-      "multiply<{}>(acc, {}, a, {}, {}, w, {}, rows, padded, {});", unroll, tiling.tile_n,
-      direct_a ? gemm.a.access.strides[0] : gemm.k, direct_a ? gemm.a.access.strides[1] : 1,
-      direct_b ? gemm.b.access.strides[1] : tiling.tile_n, gemm.k
+      "multiply<{}>(acc, {}, a, {}, {}, w, {}, rows, padded, {});",
+      unroll,
+      tiling.tile_n,
+      direct_a ? gemm.a.access.strides[0] : gemm.k,
+      direct_a ? gemm.a.access.strides[1] : 1,
+      direct_b ? gemm.b.access.strides[1] : tiling.tile_n,
+      gemm.k
   );
   text.open("for (i64 row = 0; row < rows; ++row)");
   text.line("const i64 m = m0 + row;");
   open_loop(text, "column", "0", "columns");
   text.line("const i64 n = n0 + column;");
   emit_nodes(
-      text, task, buffers, 0, static_cast<int>(task.nodes.size()), {"m", "n"},
+      text,
+      task,
+      buffers,
+      0,
+      static_cast<int>(task.nodes.size()),
+      {"m", "n"},
       fmt::format("acc[row * {} + column]", tiling.tile_n)
   );
   emit_stores(text, task, buffers, {"m", "n"});
@@ -280,7 +313,8 @@ std::string task_comment(const Task& task) {
     comment += fmt::format(" = sum over {}", task.gemm->k);
   } else if (task.reduce) {
     comment += fmt::format(
-        ", the last {} dims summed{}", task.reduce->num_reduced_dims,
+        ", the last {} dims summed{}",
+        task.reduce->num_reduced_dims,
         task.reduce->splits > 1 ? fmt::format(" in {} parts", task.reduce->splits) : ""
     );
   }

@@ -12,9 +12,11 @@ namespace {
 
 using Index = std::size_t;
 
-/// Whether 16-byte asynchronous copies may fetch an operand: the bytes lie as they are staged, every
-/// chunk is whole and aligned, and they lie in global memory, where such copies read.
-bool is_async(const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context) {
+/// Whether 16-byte asynchronous copies may fetch an operand: the bytes lie as they are staged,
+/// every chunk is whole and aligned, and they lie in global memory, where such copies read.
+bool is_async(
+    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
+) {
   const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
   const std::int64_t chunk = 16 / dtype_bytes(gemm.dtype);
   const bool along_k = operand.access.strides[1] == 1;
@@ -39,7 +41,9 @@ void emit_operand(
   text.line("return to_f32(b.{}[{}]);", buffer.symbol, index);
   text.close();
   if (async) {
-    text.open("WHET_MEMBER static const void* {}_address(const Buffers& b, int {}, int k)", name, row);
+    text.open(
+        "WHET_MEMBER static const void* {}_address(const Buffers& b, int {}, int k)", name, row
+    );
     text.line("return &b.{}[{}];", buffer.symbol, index);
     text.close();
   }
@@ -70,7 +74,8 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
   text.line(
-      "static constexpr bool kAAlongK = {}, kBAlongK = {};", flag(gemm.a.access.strides[1] == 1),
+      "static constexpr bool kAAlongK = {}, kBAlongK = {};",
+      flag(gemm.a.access.strides[1] == 1),
       flag(gemm.b.access.strides[1] == 1)
   );
   text.line("static constexpr bool kAAsync = {}, kBAsync = {};", flag(async_a), flag(async_b));
@@ -78,7 +83,12 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   emit_operand(text, "b", "n", gemm.b, async_b, context);
   text.open("WHET_MEMBER static void epilogue(const Buffers& b, int m, int n, float acc)");
   emit_nodes(
-      text, task, context.schedule.buffers, 0, static_cast<int>(task.nodes.size()), {"m", "n"},
+      text,
+      task,
+      context.schedule.buffers,
+      0,
+      static_cast<int>(task.nodes.size()),
+      {"m", "n"},
       "acc"
   );
   emit_stores(text, task, context.schedule.buffers, {"m", "n"});
@@ -87,18 +97,15 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   text.open(
       "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile)", identifier(task.name)
   );
-  text.line(
-      "gemm_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile);", type, mma ? "Mma" : "Simt"
-  );
+  text.line("gemm_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile);", type, mma ? "Mma" : "Simt");
   text.close();
 }
 
 void emit_map(TextWriter& text, const Task& task, const EmitContext& context) {
-  text.open(
-      "WHET_DEVICE void {}_tile(const Buffers& b, char*, int tile)", identifier(task.name)
-  );
+  text.open("WHET_DEVICE void {}_tile(const Buffers& b, char*, int tile)", identifier(task.name));
   text.line(
-      "const index_t end = least<index_t>((tile + index_t{{1}}) * {}, {});", task.tile_elements,
+      "const index_t end = least<index_t>((tile + index_t{{1}}) * {}, {});",
+      task.tile_elements,
       num_elements(task.domain)
   );
   text.open(
@@ -126,19 +133,26 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   );
   text.line("const index_t split = tile % {};", reduce.splits);
   text.line(
-      "const index_t output = tile / {} * {} + thread_index() % {};", reduce.splits, per_tile,
+      "const index_t output = tile / {} * {} + thread_index() % {};",
+      reduce.splits,
+      per_tile,
       per_tile
   );
   text.line("const bool has_output = output < {};", num_elements(kept));
   text.line("float partial = 0.0f;");
   text.open("if (has_output)");
   std::vector<std::string> indices = emit_indices(text, kept, "output", "o", "index_t");
-  text.line("const index_t end = (split + 1) * index_t{{{}}} / {};", num_elements(summed), reduce.splits);
+  text.line(
+      "const index_t end = (split + 1) * index_t{{{}}} / {};", num_elements(summed), reduce.splits
+  );
   text.raw_line("#pragma unroll 4");
   text.open(
-      "for (index_t term = split * index_t{{{0}}} / {1} + thread_index() / {2}; term < end; term += "
+      "for (index_t term = split * index_t{{{0}}} / {1} + thread_index() / {2}; term < end; term "
+      "+= "
       "kThreads / {2})",
-      num_elements(summed), reduce.splits, per_tile
+      num_elements(summed),
+      reduce.splits,
+      per_tile
   );
   for (const std::string& name : emit_indices(text, summed, "term", "r", "index_t")) {
     indices.push_back(name);

@@ -40,7 +40,9 @@ std::string times(double factor, const std::string& value) {
 }
 
 std::string load(
-    const ExprNode& node, const std::vector<Buffer>& buffers, const std::vector<std::string>& indices
+    const ExprNode& node,
+    const std::vector<Buffer>& buffers,
+    const std::vector<std::string>& indices
 ) {
   const Access& access = node.access;
   const std::string symbol = buffers[Index(access.buffer)].symbol;
@@ -101,13 +103,16 @@ std::string apply(const ExprNode& node) {
     case OpKind::Mean:
       return fmt::format("{} / {}", in(0), f32_literal(static_cast<float>(node.num_reduced)));
     case OpKind::MseLoss:
-      return unary ? fmt::format("{} / {}", in(0), f32_literal(static_cast<float>(node.num_reduced)))
-                   : fmt::format("({0} - {1}) * ({0} - {1})", in(0), in(1));
+      return unary
+                 ? fmt::format("{} / {}", in(0), f32_literal(static_cast<float>(node.num_reduced)))
+                 : fmt::format("({0} - {1}) * ({0} - {1})", in(0), in(1));
     case OpKind::MseLossBackward:
       return fmt::format(
           "{} * ({} - {}) * {}",
-          f32_literal(static_cast<float>(2.0 / static_cast<double>(node.num_reduced))), in(1),
-          in(2), in(0)
+          f32_literal(static_cast<float>(2.0 / static_cast<double>(node.num_reduced))),
+          in(1),
+          in(2),
+          in(0)
       );
     default:
       throw InternalError(fmt::format("no target computes {}", op_name(node.op)));
@@ -187,8 +192,11 @@ void emit_stores(
   for (const Store& store : task.stores) {
     const Buffer& buffer = buffers[Index(store.access.buffer)];
     text.line(
-        "b.{}[{}] = from_f32<{}>(v{});", buffer.symbol, element_index(store.access, indices),
-        element_type(buffer.dtype), store.node
+        "b.{}[{}] = from_f32<{}>(v{});",
+        buffer.symbol,
+        element_index(store.access, indices),
+        element_type(buffer.dtype),
+        store.node
     );
   }
 }

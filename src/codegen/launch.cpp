@@ -7,8 +7,10 @@ namespace {
 
 KernelArgument::Role role_of(const Program& program, int argument, int& index) {
   const int counts[] = {
-      static_cast<int>(program.inputs.size()), static_cast<int>(program.scalars.size()),
-      static_cast<int>(program.state.size()), static_cast<int>(program.outputs.size())};
+      static_cast<int>(program.inputs.size()),
+      static_cast<int>(program.scalars.size()),
+      static_cast<int>(program.state.size()),
+      static_cast<int>(program.outputs.size())};
   int role = 0;
   index = argument;
   while (role < 3 && index >= counts[role]) {
@@ -34,8 +36,7 @@ LaunchPlan plan_launch(
   plan.min_blocks_per_sm = schedule.blocks_per_sm;
   plan.dynamic_shared_bytes =
       static_cast<std::size_t>(schedule.shared_arena_bytes + schedule.scratch_bytes);
-  plan.workspace_bytes =
-      LaunchPlan::kControlBytes + static_cast<std::size_t>(schedule.arena_bytes);
+  plan.workspace_bytes = LaunchPlan::kControlBytes + static_cast<std::size_t>(schedule.arena_bytes);
   plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1;
   plan.steps_per_launch = schedule.steps_per_launch;
   for (const Buffer& buffer : schedule.buffers) {

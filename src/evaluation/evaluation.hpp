@@ -30,7 +30,7 @@ std::optional<Status> parse_status(std::string_view name);
 
 /// What a compiled kernel occupies.
 struct Resources {
-  std::int64_t registers = 0;           ///< a thread; 0 on the CPU target
+  std::int64_t registers = 0;  ///< a thread; 0 on the CPU target
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
   std::int64_t static_shared_bytes = 0;
@@ -55,7 +55,7 @@ struct SampleBlock {
   std::int64_t process = 0;  ///< which worker process of the session, counted from 0
   std::int64_t block = 0;    ///< position in that process's interleaved order
   std::int64_t num_steps = 0;
-  std::string purpose;       ///< "screen", "final", "publish", "peer"
+  std::string purpose;  ///< "screen", "final", "publish", "peer"
   std::vector<Sample> samples;
 
   bool operator==(const SampleBlock&) const = default;
@@ -63,9 +63,9 @@ struct SampleBlock {
 
 /// How far a tensor is from the reference.
 struct TensorError {
-  std::string tensor;   ///< the user's name
-  std::string when;     ///< "step 1", "replay", "trajectory"
-  double error = 0.0;   ///< relative norm of the difference of changes
+  std::string tensor;  ///< the user's name
+  std::string when;    ///< "step 1", "replay", "trajectory"
+  double error = 0.0;  ///< relative norm of the difference of changes
   double limit = 0.0;
   std::uint64_t seed = 0;
 
@@ -76,12 +76,12 @@ struct TensorError {
 struct Evaluation {
   Configuration configuration;
   Status status = Status::Ok;
-  std::string detail;               ///< compiler's or driver's text, or the worst tensor and element
+  std::string detail;  ///< compiler's or driver's text, or the worst tensor and element
   std::string source_sha256;
   double compile_s = 0.0;
   Resources resources;
-  bool deterministic = false;       ///< two runs gave the same bits
-  std::optional<TensorError> worst; ///< largest error / limit of the validation
+  bool deterministic = false;        ///< two runs gave the same bits
+  std::optional<TensorError> worst;  ///< largest error / limit of the validation
   std::vector<SampleBlock> blocks;
 
   bool operator==(const Evaluation&) const = default;

@@ -28,8 +28,8 @@ struct ViewStep {
 };
 
 /// The access of `base` seen through `step`; nothing if a reshape does not fit the strides.
-/// Source: the rules of ATen's view ops; for reshape, chunks of dimensions that are contiguous among
-/// themselves can be split and merged freely.
+/// Source: the rules of ATen's view ops; for reshape, chunks of dimensions that are contiguous
+/// among themselves can be split and merged freely.
 std::optional<Affine> through(const Affine& base, const ViewStep& step);
 
 /// The step that broadcasts `from` to `to`, right-aligned.

@@ -9,9 +9,10 @@
 
 namespace whet {
 
-/// One value for each knob of a schedule, by the knob's full name: a global name such as "tile_m", or
-/// a child's such as "mm1.fwd/tile_m", whose default is the global value. Values are the spelling of
-/// configs: integers in decimal, choices by name. Ordered, so equal configurations print equally.
+/// One value for each knob of a schedule, by the knob's full name: a global name such as "tile_m",
+/// or a child's such as "mm1.fwd/tile_m", whose default is the global value. Values are the
+/// spelling of configs: integers in decimal, choices by name. Ordered, so equal configurations
+/// print equally.
 struct Configuration {
   std::map<std::string, std::string> values;
 

@@ -13,7 +13,8 @@ std::optional<ConstraintViolation> at_most(
   if (found <= limit) {
     return std::nullopt;
   }
-  return ConstraintViolation{name, fmt::format("{} is {}, the device allows {}", what, found, limit)};
+  return ConstraintViolation{
+      name, fmt::format("{} is {}, the device allows {}", what, found, limit)};
 }
 
 }  // namespace
@@ -29,31 +30,36 @@ std::optional<ConstraintViolation> first_violation(
   if (limits.target == Target::Cpu) {
     return at_most("cores", "the number of threads", schedule.blocks, limits.num_sms);
   }
-  if (auto v = at_most(
-          "threads_per_block", "threads", schedule.threads, limits.max_threads_per_block
-      )) {
+  if (auto v =
+          at_most("threads_per_block", "threads", schedule.threads, limits.max_threads_per_block)) {
     return v;
   }
   const std::int64_t shared = schedule.shared_arena_bytes + schedule.scratch_bytes;
   if (auto v = at_most(
-          "shared_memory", "dynamic shared memory in bytes", shared,
+          "shared_memory",
+          "dynamic shared memory in bytes",
+          shared,
           limits.max_shared_bytes_per_block
       )) {
     return v;
   }
   const std::int64_t per_sm = schedule.blocks_per_sm;
   if (auto v = at_most(
-          "threads_per_sm", "threads of the co-resident blocks", per_sm * schedule.threads,
+          "threads_per_sm",
+          "threads of the co-resident blocks",
+          per_sm * schedule.threads,
           limits.max_threads_per_sm
       )) {
     return v;
   }
-  // On sm_80 and later the system keeps 1 KiB of shared memory a block. Source: CUDA C++ programming
-  // guide, compute capabilities.
+  // On sm_80 and later the system keeps 1 KiB of shared memory a block. Source: CUDA C++
+  // programming guide, compute capabilities.
   constexpr std::int64_t kReservedShared = 1024;
   if (auto v = at_most(
-          "shared_memory_per_sm", "shared memory of the co-resident blocks in bytes",
-          per_sm * (shared + kReservedShared), limits.max_shared_bytes_per_sm
+          "shared_memory_per_sm",
+          "shared memory of the co-resident blocks in bytes",
+          per_sm * (shared + kReservedShared),
+          limits.max_shared_bytes_per_sm
       )) {
     return v;
   }

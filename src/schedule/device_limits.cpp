@@ -48,9 +48,17 @@ int num_allowed_cores() {
 
 DeviceLimits parse_limits(const JsonCursor& file) {
   file.allow_only(
-      {"schema", "name", "arch", "feature_level", "num_sms", "max_threads_per_block",
-       "max_threads_per_sm", "max_registers_per_sm", "max_shared_bytes_per_block",
-       "max_shared_bytes_per_sm", "memory_bytes"}
+      {"schema",
+       "name",
+       "arch",
+       "feature_level",
+       "num_sms",
+       "max_threads_per_block",
+       "max_threads_per_sm",
+       "max_registers_per_sm",
+       "max_shared_bytes_per_block",
+       "max_shared_bytes_per_sm",
+       "memory_bytes"}
   );
   if (file.at("schema").as_string() != "whet.device/1") {
     file.at("schema").fail("\"whet.device/1\"");
@@ -91,9 +99,7 @@ Target parse_target(const std::string& name) {
       return target;
     }
   }
-  throw UserError(
-      fmt::format("target: expected cpu, cuda or cuda-emulated, found \"{}\"", name)
-  );
+  throw UserError(fmt::format("target: expected cpu, cuda or cuda-emulated, found \"{}\"", name));
 }
 
 std::string device_class(const DeviceLimits& limits) {
@@ -103,7 +109,10 @@ std::string device_class(const DeviceLimits& limits) {
   // Cards of one kind report a few MiB more or less.
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
   return fmt::format(
-      "{}:{}:{}:{}GiB", target_name(limits.target), limits.arch, limits.num_sms,
+      "{}:{}:{}:{}GiB",
+      target_name(limits.target),
+      limits.arch,
+      limits.num_sms,
       (limits.memory_bytes + kGib / 2) / kGib
   );
 }
@@ -126,7 +135,9 @@ DeviceLimits load_device_limits(
   }
   std::sort(names.begin(), names.end());
   throw UserError(fmt::format(
-      "device {}: expected a file, or one of {} (from {})", name, fmt::join(names, ", "),
+      "device {}: expected a file, or one of {} (from {})",
+      name,
+      fmt::join(names, ", "),
       devices_folder.string()
   ));
 }

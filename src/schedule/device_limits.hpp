@@ -15,18 +15,18 @@ Target parse_target(const std::string& name);
 
 /// What the generator may know of a device, without a handle. Decides emission and keys.
 struct DeviceLimits {
-  std::string name;                     ///< shown only
+  std::string name;  ///< shown only
   Target target = Target::Cpu;
-  std::string arch;                     ///< "sm_90a"; "native" on the CPU
-  int feature_level = 0;                ///< 80, 90, 100: what emission may use
-  int num_sms = 1;                      ///< cores on the CPU target
+  std::string arch;       ///< "sm_90a"; "native" on the CPU
+  int feature_level = 0;  ///< 80, 90, 100: what emission may use
+  int num_sms = 1;        ///< cores on the CPU target
   int max_threads_per_block = 1;
   int max_threads_per_sm = 1;
   int max_registers_per_sm = 65536;
   std::int64_t max_shared_bytes_per_block = 0;
   std::int64_t max_shared_bytes_per_sm = 0;
   std::int64_t memory_bytes = 0;
-  int vector_bytes = 32;                ///< CPU target: width of a vector register
+  int vector_bytes = 32;  ///< CPU target: width of a vector register
 
   bool operator==(const DeviceLimits&) const = default;
 };
@@ -35,8 +35,8 @@ struct DeviceLimits {
 /// "cpu:<model>:<threads>".
 std::string device_class(const DeviceLimits& limits);
 
-/// Reads `configs/devices/<name>.json` or, if `name` is a path to a file, that. Throws UserError with
-/// the names there are.
+/// Reads `configs/devices/<name>.json` or, if `name` is a path to a file, that. Throws UserError
+/// with the names there are.
 DeviceLimits load_device_limits(
     const std::string& name, const std::filesystem::path& devices_folder
 );

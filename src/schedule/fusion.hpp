@@ -10,8 +10,8 @@ namespace whet {
 
 /// Where each value that is not inlined is computed.
 struct FusionPlan {
-  std::vector<int> task_of;          ///< value to task, -1 for inlined values, views and arguments
-  std::vector<ValueId> anchor;       ///< task to its product's or reduction's result, -1 for a Map
+  std::vector<int> task_of;     ///< value to task, -1 for inlined values, views and arguments
+  std::vector<ValueId> anchor;  ///< task to its product's or reduction's result, -1 for a Map
   std::vector<std::vector<ValueId>> members;  ///< task to the values that it computes, in order
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 using Index = std::size_t;
 
-/// Calls `visit(access, value, elementwise)` for each read; a read is elementwise if it happens at the
-/// index that the task's stores write.
+/// Calls `visit(access, value, elementwise)` for each read; a read is elementwise if it happens at
+/// the index that the task's stores write.
 template <typename Visit>
 void for_each_read(const Task& task, Visit visit) {
   if (task.gemm) {
@@ -57,8 +57,8 @@ bool reaches(const std::vector<std::set<int>>& after, int from, int to) {
 }
 
 Task commit_task(const Task& writer, const Store& store, int staging, DType dtype, int number) {
-  const std::size_t rank = writer.domain.size() -
-                           (writer.reduce ? Index(writer.reduce->num_reduced_dims) : 0);
+  const std::size_t rank =
+      writer.domain.size() - (writer.reduce ? Index(writer.reduce->num_reduced_dims) : 0);
   Task task{.kind = Task::Kind::Map, .name = fmt::format("commit{}", number)};
   task.domain.assign(writer.domain.begin(), writer.domain.begin() + static_cast<long>(rank));
   Access from{.buffer = staging, .offset = 0, .strides = contiguous_strides(task.domain)};
@@ -117,8 +117,7 @@ void order_tasks(const Program& program, TaskGraph& graph) {
              .storage = Storage::Workspace}
         );
         const Store direct = store;
-        Task commit =
-            commit_task(task, direct, staging, dtype, ++graph.num_staged_commits);
+        Task commit = commit_task(task, direct, staging, dtype, ++graph.num_staged_commits);
         store.access = {
             .buffer = staging, .offset = 0, .strides = contiguous_strides(commit.domain)};
         std::set<int> before_commit(readers.begin(), readers.end());

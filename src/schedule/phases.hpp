@@ -12,8 +12,8 @@ std::vector<Phase> place_in_phases(TaskGraph& graph);
 /// The narrowest edge that orders blocks of this schedule.
 Edge sufficient_edge(const Schedule& schedule);
 
-/// Gives workspace buffers bytes of an arena, sharing bytes between buffers that are never live in the
-/// same phase. Returns the arena's size.
+/// Gives workspace buffers bytes of an arena, sharing bytes between buffers that are never live in
+/// the same phase. Returns the arena's size.
 std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer>& buffers);
 
 /// Arena buffers start at multiples of this: a cache line, and what any vector access needs.

@@ -44,19 +44,18 @@ void place_edges(Schedule& schedule) {
   schedule.step_edge = edge;
 }
 
-/// One block that owns everything keeps what passes between its phases in its shared memory, if that
-/// leaves room for staging.
+/// One block that owns everything keeps what passes between its phases in its shared memory, if
+/// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
   for (const Phase& phase : schedule.phases) {
     for (const Task& task : phase.tasks) {
-      schedule.scratch_bytes = std::max(
-          schedule.scratch_bytes, scratch_bytes(task, schedule.threads, schedule.target)
-      );
+      schedule.scratch_bytes =
+          std::max(schedule.scratch_bytes, scratch_bytes(task, schedule.threads, schedule.target));
     }
   }
   schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
-  const bool fits = schedule.arena_bytes + schedule.scratch_bytes <=
-                    limits.max_shared_bytes_per_block;
+  const bool fits =
+      schedule.arena_bytes + schedule.scratch_bytes <= limits.max_shared_bytes_per_block;
   if (schedule.partition == Partition::Block && schedule.target != Target::Cpu && fits) {
     schedule.shared_arena_bytes = std::exchange(schedule.arena_bytes, 0);
     for (Buffer& buffer : schedule.buffers) {

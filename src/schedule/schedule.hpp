@@ -24,8 +24,8 @@ struct Buffer {
   DType dtype = DType::F32;
   std::int64_t num_elements = 0;
   Storage storage = Storage::Workspace;
-  int argument = -1;              ///< Argument: position in the launch plan's arguments
-  std::int64_t offset_bytes = 0;  ///< in its arena
+  int argument = -1;                      ///< Argument: position in the launch plan's arguments
+  std::int64_t offset_bytes = 0;          ///< in its arena
   std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
 
   bool operator==(const Buffer&) const = default;
@@ -65,8 +65,8 @@ struct ExprNode {
   std::vector<int> operands;
   Access access;
   DType dtype = DType::F32;
-  ValueId value = -1;             ///< the Program value that this computes or loads
-  std::int64_t num_reduced = 1;   ///< Mean, MseLoss, MseLossBackward: the divisor
+  ValueId value = -1;            ///< the Program value that this computes or loads
+  std::int64_t num_reduced = 1;  ///< Mean, MseLoss, MseLossBackward: the divisor
 
   bool operator==(const ExprNode&) const = default;
 };
@@ -83,7 +83,7 @@ struct Store {
 /// One operand of a product: element (row, k) through `access`, whose strides are {row, k}.
 struct GemmOperand {
   Access access;
-  ValueId value = -1;      ///< what the buffer holds
+  ValueId value = -1;  ///< what the buffer holds
   DType stored = DType::F32;
 
   bool operator==(const GemmOperand&) const = default;
@@ -119,14 +119,14 @@ struct GemmTask {
 struct ReduceTask {
   int num_reduced_dims = 0;
   int operand = -1;
-  std::int64_t splits = 1;        ///< tiles that share one output; > 1 only with a partial store
+  std::int64_t splits = 1;  ///< tiles that share one output; > 1 only with a partial store
   std::int64_t outputs_per_tile = 1;  ///< 1: threads along the sum; 32: a lane an output
 
   bool operator==(const ReduceTask&) const = default;
 };
 
-/// One tiled computation. The domain is [M, N] for a Gemm, the outer dims then the reduced ones for a
-/// Reduce, the index space for a Map. Stores of a Gemm or Reduce run over the outer domain.
+/// One tiled computation. The domain is [M, N] for a Gemm, the outer dims then the reduced ones for
+/// a Reduce, the index space for a Map. Stores of a Gemm or Reduce run over the outer domain.
 struct Task {
   enum class Kind { Gemm, Map, Reduce };
   Kind kind = Kind::Map;
@@ -138,7 +138,7 @@ struct Task {
   std::optional<ReduceTask> reduce;
   std::int64_t tile_elements = 0;  ///< Map: elements a tile
   std::int64_t num_tiles = 0;
-  bool is_commit = false;          ///< copies staged state to the caller's tensor
+  bool is_commit = false;  ///< copies staged state to the caller's tensor
 
   bool operator==(const Task&) const = default;
 };
@@ -146,7 +146,8 @@ struct Task {
 /// What orders the phase behind it after the one before it.
 enum class Edge { None, Block, Grid };
 
-/// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to blocks.
+/// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to
+/// blocks.
 struct Phase {
   std::vector<Task> tasks;
   Edge edge_before = Edge::None;  ///< from the previous phase of the same step
@@ -167,10 +168,10 @@ struct Schedule {
   int steps_per_launch = 1;
   std::vector<Buffer> buffers;
   std::vector<Phase> phases;
-  Edge step_edge = Edge::Grid;      ///< between the steps of one launch
-  std::int64_t arena_bytes = 0;     ///< workspace behind the control words
+  Edge step_edge = Edge::Grid;   ///< between the steps of one launch
+  std::int64_t arena_bytes = 0;  ///< workspace behind the control words
   std::int64_t shared_arena_bytes = 0;
-  std::int64_t scratch_bytes = 0;   ///< staging of the widest task; shared memory on a GPU
+  std::int64_t scratch_bytes = 0;  ///< staging of the widest task; shared memory on a GPU
   int num_staged_commits = 0;
 
   bool operator==(const Schedule&) const = default;

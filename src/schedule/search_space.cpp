@@ -53,7 +53,9 @@ Knob fusion_knob(const char* name, const char* about) {
 
 std::vector<Knob> fusion_knobs() {
   return {
-      fusion_knob("fuse_pointwise", "single-reader pointwise values are computed where they are read"),
+      fusion_knob(
+          "fuse_pointwise", "single-reader pointwise values are computed where they are read"
+      ),
       fusion_knob("fuse_epilogue", "pointwise ops behind a product or sum join its task"),
       fusion_knob("fuse_update", "the optimizer joins the task of its gradient"),
       fusion_knob("inline_casts", "casts of arguments happen at every read"),
@@ -64,11 +66,17 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool large = traits.largest_product > (1 << 20);
   const std::string all = fmt::format("{}", limits.num_sms);
   std::vector<Knob> knobs{
-      {"partition", {"block", "grid"}, large ? "grid" : "block", "one thread owns everything, or tiles are spread"},
+      {"partition",
+       {"block", "grid"},
+       large ? "grid" : "block",
+       "one thread owns everything, or tiles are spread"},
       {"blocks", counts_up_to(limits.num_sms), all, "threads of the pool"},
       {"tile_m", {"8", "16", "32", "64", "128"}, "32", "rows of a product's tile"},
       {"tile_n", {"16", "32", "64", "128", "256"}, "64", "columns of a product's tile"},
-      {"unroll", {"4", "2", "6", "8"}, "4", "rows of accumulators that the product's inner loop keeps in registers"},
+      {"unroll",
+       {"4", "2", "6", "8"},
+       "4",
+       "rows of accumulators that the product's inner loop keeps in registers"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };
   return knobs;
@@ -79,9 +87,15 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
   std::vector<Knob> knobs{
-      {"partition", {"grid", "block"}, tiny ? "block" : "grid", "one block owns everything, or tiles are spread over the grid"},
+      {"partition",
+       {"grid", "block"},
+       tiny ? "block" : "grid",
+       "one block owns everything, or tiles are spread over the grid"},
       {"engine", {"mma", "simt"}, "mma", "tensor cores (16-bit products), or plain fma"},
-      {"blocks", std::move(blocks), fmt::format("{}", limits.num_sms), "blocks of the cooperative grid"},
+      {"blocks",
+       std::move(blocks),
+       fmt::format("{}", limits.num_sms),
+       "blocks of the cooperative grid"},
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
       {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
       {"tile_m", {"16", "32", "64"}, "16", "rows of a product's tile"},
@@ -147,8 +161,8 @@ Configuration SearchSpace::default_configuration() const {
 }
 
 Configuration SearchSpace::sample(std::uint64_t seed, std::uint64_t n) const {
-  // Strata run through all their combinations, in an order shuffled by a rotation of each digit; the
-  // other knobs are drawn independently.
+  // Strata run through all their combinations, in an order shuffled by a rotation of each digit;
+  // the other knobs are drawn independently.
   const Philox random(seed, n);
   const Philox rotation(seed, UINT64_MAX);
   Configuration configuration;

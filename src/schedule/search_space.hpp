@@ -25,7 +25,8 @@ struct ConstraintViolation {
   std::string detail;
 };
 
-/// The configurations of a Program on a device. Never materialised: points are computed from an index.
+/// The configurations of a Program on a device. Never materialised: points are computed from an
+/// index.
 class SearchSpace {
  public:
   SearchSpace(const Program& program, const DeviceLimits& limits);
@@ -40,7 +41,8 @@ class SearchSpace {
   Configuration sample(std::uint64_t seed, std::uint64_t n) const;
   /// The n-th point in mixed-radix order, n < size_bound(): what `exhaustive` walks.
   Configuration at(std::uint64_t n) const;
-  /// Nothing if every knob has exactly one of its values; else what is wrong with the first bad one.
+  /// Nothing if every knob has exactly one of its values; else what is wrong with the first bad
+  /// one.
   std::optional<std::string> why_not_member(const Configuration& configuration) const;
   /// `configuration` with defaults for the knobs that it does not name.
   Configuration complete(const Configuration& configuration) const;

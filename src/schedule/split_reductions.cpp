@@ -76,21 +76,24 @@ void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t thread
     partial.strides = contiguous_strides(dense);
 
     Task first{.kind = Task::Kind::Reduce, .name = task.name + ".part", .domain = task.domain};
-    first.nodes.assign(
-        task.nodes.begin(), task.nodes.begin() + task.reduce->operand + 1
-    );
+    first.nodes.assign(task.nodes.begin(), task.nodes.begin() + task.reduce->operand + 1);
     first.reduce = task.reduce;
     first.reduce->splits = splits;
     first.nodes.push_back({.kind = ExprNode::Kind::Accumulator, .value = partial_value});
     first.stores.push_back(
-        {.node = static_cast<int>(first.nodes.size()) - 1, .access = partial, .value = partial_value}
+        {.node = static_cast<int>(first.nodes.size()) - 1,
+         .access = partial,
+         .value = partial_value}
     );
 
     // The second task keeps what follows the sum; its operand is the partial sums.
     const int operand = task.reduce->operand;
     std::vector<ExprNode> nodes;
     nodes.push_back(
-        {.kind = ExprNode::Kind::Load, .access = partial, .dtype = DType::F32, .value = partial_value}
+        {.kind = ExprNode::Kind::Load,
+         .access = partial,
+         .dtype = DType::F32,
+         .value = partial_value}
     );
     for (Index n = Index(operand) + 1; n < task.nodes.size(); ++n) {
       ExprNode node = task.nodes[n];

@@ -35,9 +35,14 @@ std::string chain_key(ValueId v, const Chain& chain) {
   std::string key = fmt::format("{}", v);
   for (const ViewStep& step : chain) {
     key += fmt::format(
-        "|{} {} {} {} {} [{}] [{}]", static_cast<int>(step.kind),
-        fmt::join(step.attributes.dims, ","), step.attributes.index, step.attributes.start,
-        step.attributes.step, fmt::join(step.from, ","), fmt::join(step.to, ",")
+        "|{} {} {} {} {} [{}] [{}]",
+        static_cast<int>(step.kind),
+        fmt::join(step.attributes.dims, ","),
+        step.attributes.index,
+        step.attributes.start,
+        step.attributes.step,
+        fmt::join(step.from, ","),
+        fmt::join(step.to, ",")
     );
   }
   return key;
@@ -67,7 +72,10 @@ ExprNode guarded_load(const ValueTable& table, ValueId v) {
   }
   access.guard = guard;
   return {
-      .kind = ExprNode::Kind::Load, .access = std::move(access), .dtype = result.dtype, .value = base};
+      .kind = ExprNode::Kind::Load,
+      .access = std::move(access),
+      .dtype = result.dtype,
+      .value = base};
 }
 
 }  // namespace

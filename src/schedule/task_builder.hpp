@@ -15,10 +15,10 @@ namespace whet {
 /// What is known of a Program's values while tasks are built.
 struct ValueTable {
   const Program* program = nullptr;
-  std::vector<int> producer;      ///< op of each value, -1 for arguments
-  std::vector<char> stored;       ///< found in a buffer (arguments always)
-  std::vector<char> copied;       ///< a view that is computed as a copy
-  std::vector<int> buffer;        ///< home of a stored value, -1 while it has none
+  std::vector<int> producer;  ///< op of each value, -1 for arguments
+  std::vector<char> stored;   ///< found in a buffer (arguments always)
+  std::vector<char> copied;   ///< a view that is computed as a copy
+  std::vector<int> buffer;    ///< home of a stored value, -1 while it has none
 
   bool is_argument(ValueId v) const { return producer[static_cast<std::size_t>(v)] < 0; }
   const Op& op_of(ValueId v) const {

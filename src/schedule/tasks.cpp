@@ -123,8 +123,7 @@ class GraphBuilder {
       if (places.empty() || (only_state && is_read_elsewhere(id))) {
         const TensorDesc& tensor = program_.value(id);
         places.insert(
-            places.begin(),
-            add_buffer(tensor.dtype, num_elements(tensor.shape), Storage::Workspace)
+            places.begin(), add_buffer(tensor.dtype, num_elements(tensor.shape), Storage::Workspace)
         );
       }
       set_home(id, places.front());
@@ -291,8 +290,7 @@ class GraphBuilder {
       for (const int buffer : places_.at(v)) {
         task.stores.push_back(
             {.node = node,
-             .access =
-                 {.buffer = buffer, .offset = 0, .strides = contiguous_strides(task.domain)},
+             .access = {.buffer = buffer, .offset = 0, .strides = contiguous_strides(task.domain)},
              .value = v}
         );
       }
@@ -308,7 +306,8 @@ class GraphBuilder {
     add_stores(task, node, v, program_.value(v).shape);
   }
 
-  /// Results that no op computes: an argument passed through, or a state that takes another's value.
+  /// Results that no op computes: an argument passed through, or a state that takes another's
+  /// value.
   void add_copies() {
     for (const ValueId v : result_values(program_)) {
       if (!table_.is_argument(v)) {

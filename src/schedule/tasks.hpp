@@ -27,15 +27,15 @@ struct TaskGraph {
   std::map<ValueId, int> home;          ///< value to buffer
   std::vector<std::vector<int>> after;  ///< tasks that must end before task i starts
   int num_staged_commits = 0;
-  ValueId next_synthetic = 0;           ///< ids from here on name partial sums
+  ValueId next_synthetic = 0;  ///< ids from here on name partial sums
 };
 
 /// Decides fusion and homes. Throws UserError for an op that no target has.
 TaskGraph build_tasks(const Program& program, const FusionOptions& options);
 
 /// Fills `graph.after` from loads and stores: readers after writers, and a state tensor's writer
-/// after all readers of its old value. A writer that cannot wait is staged: it writes a buffer of its
-/// own, and a commit task copies. Throws InternalError on a cycle.
+/// after all readers of its old value. A writer that cannot wait is staged: it writes a buffer of
+/// its own, and a commit task copies. Throws InternalError on a cycle.
 void order_tasks(const Program& program, TaskGraph& graph);
 
 }  // namespace whet

@@ -15,16 +15,14 @@ using Index = std::size_t;
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::optional<ConstraintViolation> tile_gemm(
-    const Configuration& configuration,
-    const DeviceLimits& limits,
-    std::int64_t threads,
-    Task& task
+    const Configuration& configuration, const DeviceLimits& limits, std::int64_t threads, Task& task
 ) {
   GemmTiling& tiling = task.gemm->tiling;
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
   tiling.tile_m = number("tile_m");
   tiling.tile_n = number("tile_n");
-  task.num_tiles = ceil_div(task.domain[0], tiling.tile_m) * ceil_div(task.domain[1], tiling.tile_n);
+  task.num_tiles =
+      ceil_div(task.domain[0], tiling.tile_m) * ceil_div(task.domain[1], tiling.tile_n);
   if (limits.target == Target::Cpu) {
     return std::nullopt;
   }
@@ -33,23 +31,30 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.split_k = static_cast<int>(number("split_k"));
   tiling.skew = static_cast<int>(number("skew"));
   // f32 has no tensor-core path without TF32, which a workload would have to allow.
-  const bool mma = knob(configuration, task.name, "engine") == "mma" &&
-                   task.gemm->dtype != DType::F32;
+  const bool mma =
+      knob(configuration, task.name, "engine") == "mma" && task.gemm->dtype != DType::F32;
   tiling.engine = mma ? Engine::Mma : Engine::Simt;
   if (mma && tiling.tile_k % (16 * tiling.split_k) != 0) {
     return ConstraintViolation{
         "tile_k_split",
         fmt::format(
-            "{}: tile_k is {}, but split_k {} needs a multiple of {}", task.name, tiling.tile_k,
-            tiling.split_k, 16 * tiling.split_k
+            "{}: tile_k is {}, but split_k {} needs a multiple of {}",
+            task.name,
+            tiling.tile_k,
+            tiling.split_k,
+            16 * tiling.split_k
         )};
   }
   if (mma ? !warp_grid(tiling, threads) : !thread_tile(tiling, threads)) {
     return ConstraintViolation{
         "tile_threads",
         fmt::format(
-            "{}: a tile of {} x {} has no even share for {} threads in {} K groups", task.name,
-            tiling.tile_m, tiling.tile_n, threads, tiling.split_k
+            "{}: a tile of {} x {} has no even share for {} threads in {} K groups",
+            task.name,
+            tiling.tile_m,
+            tiling.tile_n,
+            threads,
+            tiling.split_k
         )};
   }
   return std::nullopt;
@@ -129,7 +134,8 @@ std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads
 std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads) {
   const std::int64_t group = threads / tiling.split_k;
   const std::int64_t elements = tiling.tile_m * tiling.tile_n;
-  if (group * tiling.split_k != threads || elements % group != 0 || tiling.tile_k % tiling.split_k) {
+  if (group * tiling.split_k != threads || elements % group != 0 ||
+      tiling.tile_k % tiling.split_k) {
     return std::nullopt;
   }
   const std::int64_t share = elements / group;

@@ -13,7 +13,9 @@ namespace whet {
 
 /// A knob's value for a task: the child knob "<task>/<name>" if the configuration has it, else the
 /// global one. Throws InternalError if neither is there: configurations are completed first.
-std::string knob(const Configuration& configuration, const std::string& task, const std::string& name);
+std::string knob(
+    const Configuration& configuration, const std::string& task, const std::string& name
+);
 std::int64_t int_knob(
     const Configuration& configuration, const std::string& task, const std::string& name
 );

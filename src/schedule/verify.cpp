@@ -31,8 +31,8 @@ struct Event {
   bool at_own_index = false;  ///< a read at the index that the task's stores run over
 };
 
-/// Runs the schedule on abstract memory. Accesses between two sufficient edges form an epoch, within
-/// which nothing is ordered.
+/// Runs the schedule on abstract memory. Accesses between two sufficient edges form an epoch,
+/// within which nothing is ordered.
 class Checker {
  public:
   Checker(const Program& program, const Schedule& schedule)
@@ -106,20 +106,27 @@ class Checker {
               named ? num_elements(program_.value(store.value).shape) : buffer.num_elements;
           if (stored_elements(task) != expected) {
             report(
-                "{} writes {} elements of {} to {}, expected {}", task.name, stored_elements(task),
-                name_of(store.value), buffer.symbol, expected
+                "{} writes {} elements of {} to {}, expected {}",
+                task.name,
+                stored_elements(task),
+                name_of(store.value),
+                buffer.symbol,
+                expected
             );
           }
           std::int64_t last = store.access.offset;
           for (Index d = 0; d < store.access.strides.size(); ++d) {
-            const bool split = task.reduce && d + 1 == store.access.strides.size() &&
-                               task.reduce->splits > 1;
+            const bool split =
+                task.reduce && d + 1 == store.access.strides.size() && task.reduce->splits > 1;
             const std::int64_t size = split ? task.reduce->splits : task.domain[d];
             last += (size - 1) * store.access.strides[d];
           }
           if (expected > 0 && last >= buffer.num_elements) {
             report(
-                "{} writes element {} of {}, which has {}", task.name, last, buffer.symbol,
+                "{} writes element {} of {}, which has {}",
+                task.name,
+                last,
+                buffer.symbol,
                 buffer.num_elements
             );
           }
@@ -252,8 +259,11 @@ class Checker {
     if (constant != constants_.end()) {
       if (constant->second != event.value) {
         report(
-            "{} reads {} as {}, but it is {}", event.task->name, symbol(buffer),
-            name_of(event.value), name_of(constant->second)
+            "{} reads {} as {}, but it is {}",
+            event.task->name,
+            symbol(buffer),
+            name_of(event.value),
+            name_of(constant->second)
         );
       }
       return;
@@ -261,12 +271,14 @@ class Checker {
     const std::optional<Content>& content = memory_[Index(buffer)];
     if (content != Content{event.value, event.step}) {
       report(
-          "{} reads {} from {}, which at that point may hold {}", event.task->name,
-          name_of(event.value), symbol(buffer),
+          "{} reads {} from {}, which at that point may hold {}",
+          event.task->name,
+          name_of(event.value),
+          symbol(buffer),
           !content ? "nothing ordered before"
-                   : content->step == event.step
-                         ? name_of(content->value)
-                         : fmt::format("{} of an earlier step", name_of(content->value))
+          : content->step == event.step
+              ? name_of(content->value)
+              : fmt::format("{} of an earlier step", name_of(content->value))
       );
     }
   }
@@ -283,8 +295,12 @@ class Checker {
       }
     }
     report(
-        "{} {} {} while {} {} {}, with no edge between", a.task->name, a.writes ? "writes" : "reads",
-        symbol(a.access->buffer), b.task->name, b.writes ? "writes" : "reads",
+        "{} {} {} while {} {} {}, with no edge between",
+        a.task->name,
+        a.writes ? "writes" : "reads",
+        symbol(a.access->buffer),
+        b.task->name,
+        b.writes ? "writes" : "reads",
         symbol(b.access->buffer)
     );
   }

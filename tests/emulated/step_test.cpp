@@ -62,15 +62,19 @@ TEST_P(EmulatedStep, AgreesWithTheInterpreterInEveryThreadOrder) {
     const std::string& configuration = configurations()[c];
     SCOPED_TRACE(test.name + ": " + configuration);
     const std::optional<BuiltStep> built = testing::build_step(
-        test.program, configuration, emulated_limits(),
+        test.program,
+        configuration,
+        emulated_limits(),
         c == 0 ? AccessChecks::All : AccessChecks::OfHelpers
     );
     ASSERT_TRUE(built.has_value());
     std::optional<StepResult> first;
     using Order = EmulationOptions::Order;
     for (const EmulationOptions& order :
-         {EmulationOptions{Order::Forward, 0}, EmulationOptions{Order::Reverse, 0},
-          EmulationOptions{Order::Random, 1}, EmulationOptions{Order::Random, 2}}) {
+         {EmulationOptions{Order::Forward, 0},
+          EmulationOptions{Order::Reverse, 0},
+          EmulationOptions{Order::Random, 1},
+          EmulationOptions{Order::Random, 2}}) {
       const auto executor = make_emulated_executor(order);
       testing::StepRunner runner(
           *executor, test.program, built->artifact, built->source.plan, data

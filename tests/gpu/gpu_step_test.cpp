@@ -47,7 +47,7 @@ class GpuStep : public ::testing::TestWithParam<int> {
 TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   const Case test = cases()[static_cast<std::size_t>(GetParam())];
   const DeviceLimits limits = query_device_limits("");
-  const testing::StepData data = testing::draw_data(test.program, 2);
+  const testing::StepData data = testing::draw_data(test.program, 2, 0.005);  // small: 80 steps must not diverge
   constexpr int kSteps = 4;
   const testing::StepResult expected = testing::interpret(test.program, data, kSteps);
   const auto executor = make_cuda_executor("");
@@ -63,7 +63,9 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
     const auto built = testing::build_step(test.program, configuration, limits);
     ASSERT_TRUE(built.has_value());
     {
-      testing::StepRunner runner(*executor, test.program, built->artifact, built->source.plan, data);
+      testing::StepRunner runner(
+          *executor, test.program, built->artifact, built->source.plan, data
+      );
       const testing::StepResult got = runner.run(kSteps);
       EXPECT_LE(
           testing::largest_error(got, expected, data, built->schedule.steps_per_launch), test.limit
@@ -71,7 +73,9 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
     }
     double step_us = 0.0;
     for (const int launches : {1, 3, 20}) {
-      testing::StepRunner single(*executor, test.program, built->artifact, built->source.plan, data);
+      testing::StepRunner single(
+          *executor, test.program, built->artifact, built->source.plan, data
+      );
       testing::StepRunner graph(*executor, test.program, built->artifact, built->source.plan, data);
       const int steps = launches * built->source.plan.steps_per_launch;
       const testing::StepResult by_launch = single.run(steps);
@@ -80,7 +84,9 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
       step_us = graph.time_replays_ns(steps, 50) / steps * 1e-3;
     }
     std::printf(
-        "%-18s %7.2f us a step in a graph of 20 launches: %s\n", test.name.c_str(), step_us,
+        "%-18s %7.2f us a step in a graph of 20 launches: %s\n",
+        test.name.c_str(),
+        step_us,
         configuration.c_str()
     );
   }

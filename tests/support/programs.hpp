@@ -46,8 +46,7 @@ class ProgramBuilder {
   Program finish(ValueId y, ValueId target) {
     const ValueId lr = tensor("lr", {}, DType::F32);
     program.scalars.push_back(lr);
-    const ValueId loss =
-        op(OpKind::MseLoss, {cast(y, DType::F32), cast(target, DType::F32)});
+    const ValueId loss = op(OpKind::MseLoss, {cast(y, DType::F32), cast(target, DType::F32)});
     return descend(loss, lr);
   }
   Program descend(ValueId loss, ValueId lr) {

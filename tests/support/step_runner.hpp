@@ -133,8 +133,9 @@ class StepRunner {
                                       : plan.steps_per_launch;
       const std::int64_t elements =
           std::max(argument.step_stride_elements * copies, argument.extent_elements);
-      const auto bytes =
-          static_cast<std::size_t>(std::max<std::int64_t>(elements, 1) * dtype_bytes(argument.dtype));
+      const auto bytes = static_cast<std::size_t>(
+          std::max<std::int64_t>(elements, 1) * dtype_bytes(argument.dtype)
+      );
       tensors_.push_back(executor.allocate(bytes));
       executor.fill(tensors_.back(), 0xff, bytes);
       fill(argument, tensors_.back(), bytes);
@@ -325,7 +326,8 @@ inline std::optional<BuiltStep> build_step(
     ADD_FAILURE() << configuration << ": " << violation->constraint << ": " << violation->detail;
     return std::nullopt;
   }
-  BuiltStep built{.schedule = std::get<Schedule>(std::move(resolved)), .source = {}, .artifact = {}};
+  BuiltStep built{
+      .schedule = std::get<Schedule>(std::move(resolved)), .source = {}, .artifact = {}};
   for (const std::string& hazard : find_hazards(program, built.schedule)) {
     ADD_FAILURE() << configuration << ": " << hazard;
   }

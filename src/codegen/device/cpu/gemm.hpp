@@ -8,9 +8,7 @@ constexpr i64 kLanes = kVectorBytes / 4;
 WHET_DEVICE vec load_vec(const float* from) {
   return *reinterpret_cast<const unaligned_vec*>(from);
 }
-WHET_DEVICE void store_vec(float* to, vec value) {
-  *reinterpret_cast<unaligned_vec*>(to) = value;
-}
+WHET_DEVICE void store_vec(float* to, vec value) { *reinterpret_cast<unaligned_vec*>(to) = value; }
 
 /// a * b + c with one rounding.
 template <class Vector>
@@ -62,12 +60,21 @@ WHET_DEVICE void multiply_block(
 
 template <int kRows, int kVectors>
 static __attribute__((noinline)) void multiply_columns(
-    float* acc, i64 acc_row, const float* a, i64 a_row, i64 a_k, const float* b, i64 b_k, i64 rows,
+    float* acc,
+    i64 acc_row,
+    const float* a,
+    i64 a_row,
+    i64 a_k,
+    const float* b,
+    i64 b_k,
+    i64 rows,
     i64 k
 ) {
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) {
-    multiply_block<kRows, kVectors>(acc + m * acc_row, acc_row, a + m * a_row, a_row, a_k, b, b_k, k);
+    multiply_block<kRows, kVectors>(
+        acc + m * acc_row, acc_row, a + m * a_row, a_row, a_k, b, b_k, k
+    );
   }
   for (; m < rows; ++m) {
     multiply_block<1, kVectors>(acc + m * acc_row, acc_row, a + m * a_row, a_row, a_k, b, b_k, k);
@@ -78,8 +85,16 @@ static __attribute__((noinline)) void multiply_columns(
 /// m * a_row + k * a_k; rows of b, b_k apart, are contiguous.
 template <int kRows>
 static void multiply(
-    float* acc, i64 acc_row, const float* a, i64 a_row, i64 a_k, const float* b, i64 b_k, i64 rows,
-    i64 columns, i64 k
+    float* acc,
+    i64 acc_row,
+    const float* a,
+    i64 a_row,
+    i64 a_k,
+    const float* b,
+    i64 b_k,
+    i64 rows,
+    i64 columns,
+    i64 k
 ) {
   i64 n = 0;
   for (; n + kColumnVectors * kLanes <= columns; n += kColumnVectors * kLanes) {

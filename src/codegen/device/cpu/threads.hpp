@@ -17,8 +17,8 @@ WHET_DEVICE void spin_pause() { asm volatile("" ::: "memory"); }
 
 /// Waits for all threads; what they wrote before is visible after. Returns false when the others do
 /// not come within the limit or another thread gave up: the kernel then ends. Words of `control` as
-/// in cuda.cuh: [0] the barrier, whose bit 31 flips with the last arrival, [1] the status; [2] counts
-/// sleepers. Spins first, then sleeps, so that waiting threads leave the cores to others.
+/// in cuda.cuh: [0] the barrier, whose bit 31 flips with the last arrival, [1] the status; [2]
+/// counts sleepers. Spins first, then sleeps, so that waiting threads leave the cores to others.
 static bool grid_barrier(u32* control, u32 num_blocks, u32 block, u32 place, u32 spin_limit) {
   constexpr u32 kFlip = 0x80000000u;
   constexpr u32 kSpins = 2000u;  // a few microseconds: longer than a step of the small workloads
