@@ -47,7 +47,8 @@ class GpuStep : public ::testing::TestWithParam<int> {
 TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   const Case test = cases()[static_cast<std::size_t>(GetParam())];
   const DeviceLimits limits = query_device_limits("");
-  const testing::StepData data = testing::draw_data(test.program, 2, 0.005);  // small: 80 steps must not diverge
+  const testing::StepData data =
+      testing::draw_data(test.program, 2, 0.005);  // small: 80 steps must not diverge
   constexpr int kSteps = 4;
   const testing::StepResult expected = testing::interpret(test.program, data, kSteps);
   const auto executor = make_cuda_executor("");
