@@ -35,16 +35,18 @@ std::string_view storage_name(Storage storage) {
 std::string describe_work(const Task& task) {
   if (task.gemm) {
     const GemmTiling& tiling = task.gemm->tiling;
+    const std::string staging =
+        tiling.direct ? "direct"
+                      : fmt::format("staged in {} stages of {}", tiling.stages, tiling.tile_k);
     return fmt::format(
-        "gemm k={} {}, {} tile {}x{}x{}, {} stages, split_k {}",
+        "gemm k={} {}, {} tile {}x{}, split_k {}, {}",
         task.gemm->k,
         dtype_name(task.gemm->dtype),
         tiling.engine == Engine::Mma ? "mma" : "simt",
         tiling.tile_m,
         tiling.tile_n,
-        tiling.tile_k,
-        tiling.stages,
-        tiling.split_k
+        tiling.split_k,
+        staging
     );
   }
   if (task.reduce) {

@@ -39,37 +39,6 @@ std::string times(double factor, const std::string& value) {
                        : fmt::format("{} * {}", f32_literal(static_cast<float>(factor)), value);
 }
 
-std::string load(
-    const ExprNode& node,
-    const std::vector<Buffer>& buffers,
-    const std::vector<std::string>& indices
-) {
-  const Access& access = node.access;
-  const std::string symbol = buffers[Index(access.buffer)].symbol;
-  if (!access.guard) {
-    return fmt::format("to_f32(b.{}[{}])", symbol, element_index(access, indices));
-  }
-  const Guard& guard = *access.guard;
-  const std::string index = indices[Index(guard.dim)];
-  const std::string distance =
-      guard.start == 0 ? index : fmt::format("({} - {})", index, guard.start);
-  std::vector<std::string> moved = indices;
-  moved[Index(guard.dim)] =
-      guard.step == 1 ? distance : fmt::format("({} / {})", distance, guard.step);
-  std::string condition = fmt::format(
-      "{} >= {} && {} < {}", index, guard.start, distance, (guard.count - 1) * guard.step + 1
-  );
-  if (guard.count == 0) {
-    condition = "false";
-  }
-  if (guard.step != 1) {
-    condition += fmt::format(" && {} % {} == 0", distance, guard.step);
-  }
-  return fmt::format(
-      "{} ? to_f32(b.{}[{}]) : 0.0f", condition, symbol, element_index(access, moved)
-  );
-}
-
 std::string apply(const ExprNode& node) {
   const OpAttributes& a = node.attributes;
   const auto in = [&](Index i) { return fmt::format("v{}", node.operands.at(i)); };
@@ -136,6 +105,37 @@ std::string element_index(const Access& access, const std::vector<std::string>& 
   return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
 }
 
+std::string load_expression(
+    const ExprNode& node,
+    const std::vector<Buffer>& buffers,
+    const std::vector<std::string>& indices
+) {
+  const Access& access = node.access;
+  const std::string symbol = buffers[Index(access.buffer)].symbol;
+  if (!access.guard) {
+    return fmt::format("to_f32(b.{}[{}])", symbol, element_index(access, indices));
+  }
+  const Guard& guard = *access.guard;
+  const std::string index = indices[Index(guard.dim)];
+  const std::string distance =
+      guard.start == 0 ? index : fmt::format("({} - {})", index, guard.start);
+  std::vector<std::string> moved = indices;
+  moved[Index(guard.dim)] =
+      guard.step == 1 ? distance : fmt::format("({} / {})", distance, guard.step);
+  std::string condition = fmt::format(
+      "{} >= {} && {} < {}", index, guard.start, distance, (guard.count - 1) * guard.step + 1
+  );
+  if (guard.count == 0) {
+    condition = "false";
+  }
+  if (guard.step != 1) {
+    condition += fmt::format(" && {} % {} == 0", distance, guard.step);
+  }
+  return fmt::format(
+      "{} ? to_f32(b.{}[{}]) : 0.0f", condition, symbol, element_index(access, moved)
+  );
+}
+
 std::string element_type(DType dtype) {
   switch (dtype) {
     case DType::F32:
@@ -160,14 +160,16 @@ void emit_nodes(
     int first,
     int last,
     const std::vector<std::string>& indices,
-    const std::string& accumulator
+    const std::string& accumulator,
+    const std::string& loaded
 ) {
   for (int n = first; n < last; ++n) {
     const ExprNode& node = task.nodes[Index(n)];
     std::string value;
     switch (node.kind) {
       case ExprNode::Kind::Load:
-        value = load(node, buffers, indices);
+        value = loaded.empty() ? load_expression(node, buffers, indices)
+                               : fmt::format(fmt::runtime(loaded), n);
         break;
       case ExprNode::Kind::Constant:
         value = f32_literal(rounded_constant(node.attributes.other, node.dtype));

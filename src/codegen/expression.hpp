@@ -11,7 +11,15 @@ namespace whet {
 /// "b.t3[5 + i0 * 64 + i1]": where an access lies, given the names of the domain's indices.
 std::string element_index(const Access& access, const std::vector<std::string>& indices);
 
-/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype.
+/// A Load node's element as f32, zero where its guard says so.
+std::string load_expression(
+    const ExprNode& node,
+    const std::vector<Buffer>& buffers,
+    const std::vector<std::string>& indices
+);
+
+/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype. Loads that are
+/// done already are called by the pattern `loaded`, such as "loaded.v{}[j]".
 void emit_nodes(
     TextWriter& text,
     const Task& task,
@@ -19,7 +27,8 @@ void emit_nodes(
     int first,
     int last,
     const std::vector<std::string>& indices,
-    const std::string& accumulator
+    const std::string& accumulator,
+    const std::string& loaded = ""
 );
 
 /// Emits the stores of a task, whose nodes have been emitted.

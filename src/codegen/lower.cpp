@@ -102,12 +102,30 @@ class Lowering {
         text_.verbatim(embedded::cuda);
       }
       text_.verbatim(embedded::reduce);
+      text_.verbatim(embedded::elements);
       text_.verbatim(embedded::gemm);
+      if (has_product(true)) {
+        text_.verbatim(embedded::direct);
+      }
+      if (has_product(false)) {
+        text_.verbatim(embedded::staged);
+      }
       text_.line("template <class T>");
       text_.line("WHET_DEVICE T least(T a, T b) {{ return a < b ? a : b; }}");
       text_.line("using index_t = {};", needs_wide_index() ? "i64" : "i32");
     }
     text_.blank();
+  }
+
+  bool has_product(bool direct) const {
+    for (const Phase& phase : schedule_.phases) {
+      for (const Task& task : phase.tasks) {
+        if (task.gemm && task.gemm->tiling.direct == direct) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   bool needs_wide_index() const {
@@ -229,6 +247,9 @@ class Lowering {
         text_.line("block_barrier();");
         return;
       case Edge::Grid:
+        if (!cpu_ && place == 1) {
+          text_.line("if (is_hung(status)) return;");
+        }
         text_.line(
             "if (!grid_barrier(control, kBlocks, {}{}u, args.spin_limit)) return;",
             cpu_ ? "static_cast<u32>(block), " : "",
@@ -302,11 +323,12 @@ class Lowering {
       }
       text_.line("[[maybe_unused]] char* const shared = shared_memory() + kSharedArenaBytes;");
     }
-    text_.line("u32* const control = static_cast<u32*>(args.workspace);");
-    text_.raw_line(
-        cpu_ ? "if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;"
-             : "if (instance_is_hung(control)) return;"
-    );
+    text_.line("[[maybe_unused]] u32* const control = static_cast<u32*>(args.workspace);");
+    if (cpu_) {
+      text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
+    } else if (schedule_.blocks > 1) {
+      text_.line("[[maybe_unused]] const u32 status = instance_status(control);");
+    }
     emit_body();
     text_.close();
   }

@@ -94,6 +94,7 @@ enum class Engine { Simt, Mma };
 /// How a product is tiled; on the CPU target only the tile's sizes count.
 struct GemmTiling {
   Engine engine = Engine::Simt;
+  bool direct = false;  ///< operands go to registers straight; tile_k, stages and skew do not count
   std::int64_t tile_m = 16;
   std::int64_t tile_n = 16;
   std::int64_t tile_k = 32;

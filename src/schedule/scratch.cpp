@@ -22,8 +22,9 @@ std::int64_t gemm_shared_bytes(const Task& task) {
                                          : operand_bytes(t.tile_k, t.tile_m, t.skew, bytes);
   const std::int64_t b = along_k(gemm.b) ? operand_bytes(t.tile_n, t.tile_k, t.skew, bytes)
                                          : operand_bytes(t.tile_k, t.tile_n, t.skew, bytes);
-  const std::int64_t staged = t.stages * (a + b);
-  const std::int64_t partial = t.split_k * t.tile_m * (t.tile_n + 4) * 4;
+  const std::int64_t staged = t.direct ? 0 : t.stages * (a + b);
+  const bool in_registers = t.direct && t.split_k == 1;
+  const std::int64_t partial = in_registers ? 0 : t.split_k * t.tile_m * (t.tile_n + 4) * 4;
   return std::max(staged, partial);
 }
 

@@ -83,7 +83,7 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 }
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
-  const bool tiny = traits.largest_product <= (1 << 13);
+  const bool tiny = traits.largest_product <= (1 << 16);
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
   std::vector<Knob> knobs{
@@ -91,6 +91,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        {"grid", "block"},
        tiny ? "block" : "grid",
        "one block owns everything, or tiles are spread over the grid"},
+      {"operands",
+       {"direct", "staged"},
+       "direct",
+       "of products: from memory to registers, or staged in shared memory"},
       {"engine", {"mma", "simt"}, "mma", "tensor cores (16-bit products), or plain fma"},
       {"blocks",
        std::move(blocks),
@@ -107,8 +111,11 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };
   if (!traits.has_half_product) {
-    knobs[1].values = {"simt"};
-    knobs[1].default_value = "simt";
+    const auto engine = std::find_if(knobs.begin(), knobs.end(), [](const Knob& knob) {
+      return knob.name == "engine";
+    });
+    engine->values = {"simt"};
+    engine->default_value = "simt";
   }
   return knobs;
 }
@@ -116,14 +123,24 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
 /// Knobs whose every combination the first points of a sample must touch.
 bool is_stratum(const std::string& name) {
   static const std::set<std::string> strata{
-      "partition", "engine", "fuse_pointwise", "fuse_epilogue", "fuse_update", "inline_casts"};
+      "partition", "operands", "engine", "fuse_pointwise", "fuse_epilogue", "fuse_update", "inline_casts"};
   return strata.contains(name);
 }
 
-/// One block is one block: without this, every other count would be the same candidate again.
-Configuration canonical(Configuration configuration) {
-  if (configuration.values.at("partition") == "block") {
-    configuration.values["blocks"] = "1";
+/// Knobs that do not count beside others take their first value: without this, every other value
+/// would be the same candidate again.
+Configuration canonical(Configuration configuration, const std::vector<Knob>& knobs) {
+  auto& values = configuration.values;
+  if (values.at("partition") == "block") {
+    values["blocks"] = "1";
+  }
+  const auto operands = values.find("operands");
+  if (operands != values.end() && operands->second == "direct") {
+    for (const Knob& knob : knobs) {
+      if (knob.name == "tile_k" || knob.name == "stages" || knob.name == "skew") {
+        values[knob.name] = knob.values.front();
+      }
+    }
   }
   return configuration;
 }
@@ -157,7 +174,7 @@ Configuration SearchSpace::default_configuration() const {
   for (const Knob& knob : knobs_) {
     configuration.values[knob.name] = knob.default_value;
   }
-  return canonical(std::move(configuration));
+  return canonical(std::move(configuration), knobs_);
 }
 
 Configuration SearchSpace::sample(std::uint64_t seed, std::uint64_t n) const {
@@ -179,7 +196,7 @@ Configuration SearchSpace::sample(std::uint64_t seed, std::uint64_t n) const {
     }
     configuration.values[knob.name] = knob.values[digit];
   }
-  return canonical(std::move(configuration));
+  return canonical(std::move(configuration), knobs_);
 }
 
 Configuration SearchSpace::at(std::uint64_t n) const {
@@ -188,7 +205,7 @@ Configuration SearchSpace::at(std::uint64_t n) const {
     configuration.values[knob.name] = knob.values[n % knob.values.size()];
     n /= knob.values.size();
   }
-  return canonical(std::move(configuration));
+  return canonical(std::move(configuration), knobs_);
 }
 
 std::optional<std::string> SearchSpace::why_not_member(const Configuration& configuration) const {
@@ -223,7 +240,7 @@ Configuration SearchSpace::complete(const Configuration& configuration) const {
   for (const Knob& knob : knobs_) {
     result.values.try_emplace(knob.name, knob.default_value);
   }
-  return canonical(std::move(result));
+  return canonical(std::move(result), knobs_);
 }
 
 }  // namespace whet

@@ -14,6 +14,41 @@ using Index = std::size_t;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+std::int64_t next_power_of_two(std::int64_t n) {
+  std::int64_t power = 1;
+  while (power < n) {
+    power *= 2;
+  }
+  return power;
+}
+
+/// A direct tile is no larger than its product, its K groups no more than there is K for; warps that
+/// would be idle become further K groups.
+void fit_direct_tile(Task& task, std::int64_t threads) {
+  GemmTiling& tiling = task.gemm->tiling;
+  const bool mma = tiling.engine == Engine::Mma;
+  const std::int64_t m = task.domain[0];
+  const std::int64_t n = task.domain[1];
+  tiling.tile_m = std::min(tiling.tile_m, mma ? ceil_div(m, 16) * 16 : next_power_of_two(m));
+  tiling.tile_n = std::min(tiling.tile_n, mma ? ceil_div(n, 8) * 8 : next_power_of_two(n));
+  // A group of the simt engine gets four sums in a row at least.
+  const std::int64_t steps = next_power_of_two(ceil_div(task.gemm->k, mma ? 16 : 4));
+  const std::int64_t width = mma ? threads / 32 : threads;
+  std::int64_t groups = std::min<std::int64_t>({tiling.split_k, steps, width});
+  tiling.split_k = static_cast<int>(groups);
+  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
+  if (!grid) {
+    return;
+  }
+  const std::int64_t of_a_group =
+      mma ? grid->m * grid->n : tiling.tile_m / grid->m * (tiling.tile_n / grid->n);
+  while (groups * 2 <= std::min<std::int64_t>(steps, mma ? 16 : 32) &&
+         groups * 2 * of_a_group <= width) {
+    groups *= 2;
+  }
+  tiling.split_k = static_cast<int>(groups);
+}
+
 std::optional<ConstraintViolation> tile_gemm(
     const Configuration& configuration, const DeviceLimits& limits, std::int64_t threads, Task& task
 ) {
@@ -21,8 +56,11 @@ std::optional<ConstraintViolation> tile_gemm(
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
   tiling.tile_m = number("tile_m");
   tiling.tile_n = number("tile_n");
-  task.num_tiles =
-      ceil_div(task.domain[0], tiling.tile_m) * ceil_div(task.domain[1], tiling.tile_n);
+  const auto count_tiles = [&] {
+    task.num_tiles =
+        ceil_div(task.domain[0], tiling.tile_m) * ceil_div(task.domain[1], tiling.tile_n);
+  };
+  count_tiles();
   if (limits.target == Target::Cpu) {
     return std::nullopt;
   }
@@ -34,7 +72,12 @@ std::optional<ConstraintViolation> tile_gemm(
   const bool mma =
       knob(configuration, task.name, "engine") == "mma" && task.gemm->dtype != DType::F32;
   tiling.engine = mma ? Engine::Mma : Engine::Simt;
-  if (mma && tiling.tile_k % (16 * tiling.split_k) != 0) {
+  tiling.direct = knob(configuration, task.name, "operands") == "direct";
+  if (tiling.direct) {
+    fit_direct_tile(task, threads);
+    count_tiles();
+  }
+  if (mma && !tiling.direct && tiling.tile_k % (16 * tiling.split_k) != 0) {
     return ConstraintViolation{
         "tile_k_split",
         fmt::format(
@@ -112,32 +155,39 @@ bool flag_knob(const Configuration& configuration, const std::string& name) {
 }
 
 std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads) {
-  const std::int64_t warps = threads / 32 / tiling.split_k;
-  if (warps * 32 * tiling.split_k != threads || tiling.tile_m % 16 != 0 || tiling.tile_n % 8 != 0) {
+  std::int64_t warps = threads / 32 / tiling.split_k;
+  if (tiling.tile_m % 16 != 0 || tiling.tile_n % 8 != 0 ||
+      (!tiling.direct && warps * 32 * tiling.split_k != threads)) {
     return std::nullopt;
   }
-  WarpGrid best{0, 0};
-  // The squarest grid reads the least from shared memory.
-  for (std::int64_t m = 1; m <= warps; m *= 2) {
-    const std::int64_t n = warps / m;
-    if (m * n != warps || (tiling.tile_m / 16) % m != 0 || (tiling.tile_n / 8) % n != 0) {
-      continue;
+  // The squarest grid reads the least.
+  for (; warps > 0; warps = tiling.direct ? warps / 2 : 0) {
+    WarpGrid best{0, 0};
+    for (std::int64_t m = 1; m <= warps; m *= 2) {
+      const std::int64_t n = warps / m;
+      if (m * n != warps || (tiling.tile_m / 16) % m != 0 || (tiling.tile_n / 8) % n != 0) {
+        continue;
+      }
+      const std::int64_t cost = tiling.tile_m / m + tiling.tile_n / n;
+      if (best.m == 0 || cost < tiling.tile_m / best.m + tiling.tile_n / best.n) {
+        best = {m, n};
+      }
     }
-    const std::int64_t cost = tiling.tile_m / m + tiling.tile_n / n;
-    if (best.m == 0 || cost < tiling.tile_m / best.m + tiling.tile_n / best.n) {
-      best = {m, n};
+    if (best.m != 0) {
+      return best;
     }
   }
-  return best.m == 0 ? std::nullopt : std::optional<WarpGrid>(best);
+  return std::nullopt;
 }
 
 std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads) {
-  const std::int64_t group = threads / tiling.split_k;
   const std::int64_t elements = tiling.tile_m * tiling.tile_n;
-  if (group * tiling.split_k != threads || elements % group != 0 ||
-      tiling.tile_k % tiling.split_k) {
+  std::int64_t group = threads / tiling.split_k;
+  if (!tiling.direct && (group * tiling.split_k != threads || elements % group != 0 ||
+                         tiling.tile_k % tiling.split_k != 0)) {
     return std::nullopt;
   }
+  group = std::min(group, elements);
   const std::int64_t share = elements / group;
   for (std::int64_t m = 8; m >= 1; m /= 2) {
     const std::int64_t n = share / m;

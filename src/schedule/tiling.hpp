@@ -37,14 +37,16 @@ std::optional<ConstraintViolation> choose_tiles(
     std::vector<Task>& tasks
 );
 
-/// Warps of a split-K group along m and n: they cover the tile in 16x8 fragments.
+/// Warps of a split-K group along m and n: they cover the tile in 16x8 fragments. Of direct tiles,
+/// warps may be left over.
 struct WarpGrid {
   std::int64_t m = 1;
   std::int64_t n = 1;
 };
 std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads);
 
-/// Elements that a thread of the simt engine holds along m and n.
+/// Elements that a thread of the simt engine holds along m and n. Of direct tiles, threads may be
+/// left over.
 std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads);
 
 }  // namespace whet

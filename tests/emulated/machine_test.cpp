@@ -239,7 +239,7 @@ TEST(GridBarrier, LeavesItsPlaceWhenABlockDoesNotCome) {
   u32 control[2] = {};
   int num_refused = 0;
   const auto kernel = [&] {
-    if (device::instance_is_hung(control) || device::block_index() == 2) {
+    if (device::is_hung(device::instance_status(control)) || device::block_index() == 2) {
       return;
     }
     if (!device::grid_barrier(control, 3, 6, kSpinLimit)) {

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(64, 1)
   const bf16* in = static_cast<const bf16*>(arguments.tensors[0]);
   const float* values = static_cast<const float*>(arguments.tensors[1]);
   u32* out = static_cast<u32*>(arguments.tensors[2]);
-  if (instance_is_hung(control)) {
+  if (is_hung(instance_status(control))) {
     return;
   }
   const int thread = block_index() * 64 + thread_index();

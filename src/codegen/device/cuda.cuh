@@ -58,13 +58,15 @@ WHET_DEVICE u32 poll_acquire(const u32* word) {
   return value;
 }
 
-/// True when a block of this launch, or of an earlier one, gave up waiting (see grid_barrier). The
-/// answer is the same for all threads of the block, which all ask.
-WHET_DEVICE bool instance_is_hung(const u32* control) {
+/// Not 0 when a block of this launch, or of an earlier one, gave up waiting (see grid_barrier). A
+/// kernel asks early, for is_hung behind its first phase: nobody waits for the load.
+WHET_DEVICE u32 instance_status(const u32* control) {
   u32 status;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(status) : "l"(control + 1) : "memory");
-  return __syncthreads_or(status != 0u) != 0;
+  return status;
 }
+/// Whether any thread of the block saw a status that is not 0: the same answer for all of them.
+WHET_DEVICE bool is_hung(u32 status) { return __syncthreads_or(status != 0u) != 0; }
 
 /// Waits for all threads of the grid; what they wrote before is visible after. Returns false, to
 /// all threads of the block, when the others do not come within `spin_limit` polls or another block

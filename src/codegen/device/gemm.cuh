@@ -1,85 +1,14 @@
 // Tiles of products. A product is described by a struct G that the emitted text defines:
-//   Element                       what operands are staged as: bf16, f16 or float
-//   kM, kN, kK                    sizes; kTileM, kTileN, kTileK, kStages, kSplitK, kSkew: tiling
-//   kAAlongK, kBAlongK            whether an operand's contiguous index is k; it is staged as it lies
-//   kAAsync, kBAsync              whether 16-byte asynchronous copies may fetch it
-//   a(b, m, k), b(b, n, k)        an element as f32;  a_address, b_address: where it lies
-//   epilogue(b, m, n, acc)        what becomes of a finished element
-// Each of the kSplitK groups of a block's threads sums its share of every staged K tile; the partial
-// tiles meet in shared memory, in a fixed order, so results do not depend on timing.
-
-/// The shared-memory layout of one stage: operand A, then operand B.
-template <class G>
-struct Staged {
-  static constexpr int kARows = G::kAAlongK ? G::kTileM : G::kTileK;
-  static constexpr int kARow = G::kAAlongK ? G::kTileK : G::kTileM;
-  static constexpr int kAPitch = kARow + G::kSkew;
-  static constexpr int kBRows = G::kBAlongK ? G::kTileN : G::kTileK;
-  static constexpr int kBRow = G::kBAlongK ? G::kTileK : G::kTileN;
-  static constexpr int kBPitch = kBRow + G::kSkew;
-  static constexpr int kBStart = kARows * kAPitch;
-  static constexpr int kElements = kBStart + kBRows * kBPitch;
-  static constexpr int kChunk = 16 / static_cast<int>(sizeof(typename G::Element));
-  static constexpr int kSteps = (G::kK + G::kTileK - 1) / G::kTileK;
-  static constexpr int kPartialPitch = G::kTileN + 4;
-  static_assert(kAPitch % kChunk == 0 && kBPitch % kChunk == 0, "staged rows are 16-byte aligned");
-};
-
-template <class G, class Buffers>
-WHET_DEVICE void stage_a(const Buffers& b, typename G::Element* to, int m0, int k0) {
-  using S = Staged<G>;
-  if constexpr (G::kAAsync) {
-    constexpr int kChunks = S::kARow / S::kChunk;
-    for (int i = thread_index(); i < S::kARows * kChunks; i += kThreads) {
-      const int row = i / kChunks;
-      const int column = i % kChunks * S::kChunk;
-      const int m = m0 + (G::kAAlongK ? row : column);
-      const int k = k0 + (G::kAAlongK ? column : row);
-      const bool valid = m < G::kM && k < G::kK;
-      cp_async_16(
-          to + row * S::kAPitch + column, G::a_address(b, valid ? m : 0, valid ? k : 0), valid
-      );
-    }
-  } else {
-#pragma unroll 4
-    for (int i = thread_index(); i < S::kARows * S::kARow; i += kThreads) {
-      const int row = i / S::kARow;
-      const int column = i % S::kARow;
-      const int m = m0 + (G::kAAlongK ? row : column);
-      const int k = k0 + (G::kAAlongK ? column : row);
-      const float value = m < G::kM && k < G::kK ? G::a(b, m, k) : 0.0f;
-      to[row * S::kAPitch + column] = from_f32<typename G::Element>(value);
-    }
-  }
-}
-
-template <class G, class Buffers>
-WHET_DEVICE void stage_b(const Buffers& b, typename G::Element* to, int n0, int k0) {
-  using S = Staged<G>;
-  if constexpr (G::kBAsync) {
-    constexpr int kChunks = S::kBRow / S::kChunk;
-    for (int i = thread_index(); i < S::kBRows * kChunks; i += kThreads) {
-      const int row = i / kChunks;
-      const int column = i % kChunks * S::kChunk;
-      const int n = n0 + (G::kBAlongK ? row : column);
-      const int k = k0 + (G::kBAlongK ? column : row);
-      const bool valid = n < G::kN && k < G::kK;
-      cp_async_16(
-          to + row * S::kBPitch + column, G::b_address(b, valid ? n : 0, valid ? k : 0), valid
-      );
-    }
-  } else {
-#pragma unroll 4
-    for (int i = thread_index(); i < S::kBRows * S::kBRow; i += kThreads) {
-      const int row = i / S::kBRow;
-      const int column = i % S::kBRow;
-      const int n = n0 + (G::kBAlongK ? row : column);
-      const int k = k0 + (G::kBAlongK ? column : row);
-      const float value = n < G::kN && k < G::kK ? G::b(b, n, k) : 0.0f;
-      to[row * S::kBPitch + column] = from_f32<typename G::Element>(value);
-    }
-  }
-}
+//   Element                       what operands are rounded to: bf16, f16 or float
+//   kM, kN, kK                    sizes; kTileM, kTileN, kSplitK: tiling
+//   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
+//   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32
+//   kWidth                        2 if elements n and n + 1 are both there for even n, else 1
+//   kLoads, Loaded<W>             what the epilogue reads for a run of W elements along n
+//   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded): what becomes of a finished run
+// staged.cuh and direct.cuh say what else they ask of it. Each of the kSplitK groups of a block's
+// threads sums its share of K; the partial tiles meet in shared memory and are added in the order of
+// the groups, so results do not depend on timing.
 
 /// Tensor cores: a warp holds kFragmentsM x kFragmentsN accumulators of m16n8k16.
 template <class G>
@@ -87,8 +16,9 @@ struct MmaAccumulator {
   static constexpr int kFragmentsM = G::kTileM / 16 / G::kWarpsM;
   static constexpr int kFragmentsN = G::kTileN / 8 / G::kWarpsN;
   static constexpr int kGroupWarps = G::kWarpsM * G::kWarpsN;
-  static_assert(kGroupWarps * G::kSplitK * 32 == kThreads, "every warp has a share");
-  static_assert(G::kTileK % (16 * G::kSplitK) == 0, "every K group has a share");
+  static constexpr int kWidth = G::kWidth;
+  static constexpr int kRuns = kFragmentsM * kFragmentsN * 4 / kWidth;
+  static_assert(kGroupWarps * G::kSplitK * 32 <= kThreads, "every K group has its warps");
 
   float c[kFragmentsM][kFragmentsN][4] = {};
 
@@ -98,61 +28,19 @@ struct MmaAccumulator {
   }
   WHET_MEMBER static int n_of_warp() { return warp_index() % G::kWarpsN * kFragmentsN * 8; }
 
-  WHET_MEMBER static void load_a(u32 (&r)[4], const typename G::Element* a, int m, int k) {
-    using S = Staged<G>;
-    const int l = lane_index();
-    if constexpr (G::kAAlongK) {
-      ldmatrix_x4(r, a + (m + l % 16) * S::kAPitch + k + l / 16 * 8);
-    } else {
-      ldmatrix_x4_trans(r, a + (k + l % 8 + l / 16 * 8) * S::kAPitch + m + l / 8 % 2 * 8);
-    }
+  /// Where run `i` of this thread lies in the tile.
+  WHET_MEMBER static int run_m(int i) {
+    return m_of_warp() + i * kWidth / 4 / kFragmentsN * 16 + i * kWidth % 4 / 2 * 8 +
+           lane_index() / 4;
   }
-  WHET_MEMBER static void load_b(u32 (&r)[2], const typename G::Element* b, int n, int k) {
-    using S = Staged<G>;
-    const int l = lane_index() % 16;  // x2 takes the addresses of the first sixteen lanes
-    if constexpr (G::kBAlongK) {
-      ldmatrix_x2(r, b + (n + l % 8) * S::kBPitch + k + l / 8 * 8);
-    } else {
-      ldmatrix_x2_trans(r, b + (k + l) * S::kBPitch + n);
-    }
+  WHET_MEMBER static int run_n(int i) {
+    return n_of_warp() + i * kWidth / 4 % kFragmentsN * 8 + lane_index() % 4 * 2 + i * kWidth % 2;
   }
-
-  WHET_MEMBER void multiply(const typename G::Element* stage) {
-    const typename G::Element* a = stage;
-    const typename G::Element* b = stage + Staged<G>::kBStart;
+  WHET_MEMBER void run(int i, float (&values)[kWidth]) const {
 #pragma unroll
-    for (int step = 0; step < G::kTileK / 16 / G::kSplitK; ++step) {
-      const int k = (step * G::kSplitK + group()) * 16;
-      u32 fragment_a[kFragmentsM][4];
-      u32 fragment_b[kFragmentsN][2];
-#pragma unroll
-      for (int i = 0; i < kFragmentsM; ++i) load_a(fragment_a[i], a, m_of_warp() + i * 16, k);
-#pragma unroll
-      for (int j = 0; j < kFragmentsN; ++j) load_b(fragment_b[j], b, n_of_warp() + j * 8, k);
-#pragma unroll
-      for (int i = 0; i < kFragmentsM; ++i) {
-#pragma unroll
-        for (int j = 0; j < kFragmentsN; ++j) {
-          mma_m16n8k16(c[i][j], fragment_a[i], fragment_b[j], typename G::Element{});
-        }
-      }
-    }
-  }
-
-  WHET_MEMBER void store(float* partial) const {
-    constexpr int kPitch = Staged<G>::kPartialPitch;
-    float* to = partial + (group() * G::kTileM + m_of_warp()) * kPitch + n_of_warp();
-#pragma unroll
-    for (int i = 0; i < kFragmentsM; ++i) {
-#pragma unroll
-      for (int j = 0; j < kFragmentsN; ++j) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int m = i * 16 + lane_index() / 4 + e / 2 * 8;
-          const int n = j * 8 + lane_index() % 4 * 2 + e % 2;
-          to[m * kPitch + n] = c[i][j][e];
-        }
-      }
+    for (int e = 0; e < kWidth; ++e) {
+      const int element = i * kWidth + e;
+      values[e] = c[element / 4 / kFragmentsN][element / 4 % kFragmentsN][element % 4];
     }
   }
 };
@@ -162,9 +50,11 @@ struct MmaAccumulator {
 template <class G>
 struct SimtAccumulator {
   static constexpr int kColumns = G::kTileN / G::kThreadN;
-  static constexpr int kGroupThreads = kThreads / G::kSplitK;
   static constexpr int kRows = G::kTileM / G::kThreadM;
-  static_assert(kRows * kColumns == kGroupThreads, "every thread has a share");
+  static constexpr int kGroupThreads = kRows * kColumns;
+  static constexpr int kWidth = 1;
+  static constexpr int kRuns = G::kThreadM * G::kThreadN;
+  static_assert(kGroupThreads * G::kSplitK <= kThreads, "every K group has its threads");
 
   float c[G::kThreadM][G::kThreadN] = {};
 
@@ -172,98 +62,123 @@ struct SimtAccumulator {
   WHET_MEMBER static int row() { return thread_index() % kGroupThreads / kColumns; }
   WHET_MEMBER static int column() { return thread_index() % kColumns; }
 
-  WHET_MEMBER void multiply(const typename G::Element* stage) {
-    using S = Staged<G>;
-    const typename G::Element* a = stage;
-    const typename G::Element* b = stage + S::kBStart;
-#pragma unroll 4
-    for (int k = group(); k < G::kTileK; k += G::kSplitK) {
-      float value_a[G::kThreadM];
-      float value_b[G::kThreadN];
+  WHET_MEMBER static int run_m(int i) { return row() + i / G::kThreadN * kRows; }
+  WHET_MEMBER static int run_n(int i) { return column() + i % G::kThreadN * kColumns; }
+  WHET_MEMBER void run(int i, float (&values)[1]) const {
+    values[0] = c[i / G::kThreadN][i % G::kThreadN];
+  }
+};
+
+/// Elements that stay in the registers that summed them.
+template <class G, class Accumulator>
+struct InRegisters {
+  static constexpr int kWidth = Accumulator::kWidth;
+  static constexpr int kRuns = Accumulator::kRuns;
+  WHET_MEMBER static bool has_run(int) { return Accumulator::group() == 0; }
+  WHET_MEMBER static int run_m(int i) { return Accumulator::run_m(i); }
+  WHET_MEMBER static int run_n(int i) { return Accumulator::run_n(i); }
+};
+
+/// Partial tiles of all K groups in shared memory, summed by whichever thread has the run.
+template <class G, class Accumulator>
+struct InShared {
+  static constexpr int kWidth = G::kWidth;
+  static constexpr int kTileRuns = G::kTileM * G::kTileN / kWidth;
+  static constexpr int kRuns = (kTileRuns + kThreads - 1) / kThreads;
+  static constexpr int kPitch = G::kTileN + 4;
+
+  WHET_MEMBER static bool has_run(int i) { return i * kThreads + thread_index() < kTileRuns; }
+  WHET_MEMBER static int run_m(int i) {
+    return (i * kThreads + thread_index()) / (G::kTileN / kWidth);
+  }
+  WHET_MEMBER static int run_n(int i) {
+    return (i * kThreads + thread_index()) % (G::kTileN / kWidth) * kWidth;
+  }
+  WHET_MEMBER static void share(float* partial, const Accumulator& acc) {
+    if (Accumulator::group() >= G::kSplitK) return;
 #pragma unroll
-      for (int i = 0; i < G::kThreadM; ++i) {
-        const int m = row() + i * kRows;
-        value_a[i] = to_f32(a[G::kAAlongK ? m * S::kAPitch + k : k * S::kAPitch + m]);
-      }
+    for (int i = 0; i < Accumulator::kRuns; ++i) {
+      const int row = Accumulator::group() * G::kTileM + Accumulator::run_m(i);
+      float values[Accumulator::kWidth];
+      acc.run(i, values);
+      store_run(partial + row * kPitch + Accumulator::run_n(i), values);
+    }
+  }
+  WHET_MEMBER static void sum(const float* partial, int i, float (&values)[kWidth]) {
+    const float* from = partial + run_m(i) * kPitch + run_n(i);
+    load_run(values, from);
 #pragma unroll
-      for (int j = 0; j < G::kThreadN; ++j) {
-        const int n = column() + j * kColumns;
-        value_b[j] = to_f32(b[G::kBAlongK ? n * S::kBPitch + k : k * S::kBPitch + n]);
-      }
+    for (int group = 1; group < G::kSplitK; ++group) {
+      float more[kWidth];
+      load_run(more, from + group * G::kTileM * kPitch);
 #pragma unroll
-      for (int i = 0; i < G::kThreadM; ++i) {
+      for (int e = 0; e < kWidth; ++e) values[e] += more[e];
+    }
+  }
+};
+
+/// The epilogue over a thread's runs, a batch at a time: what a batch reads is under way before its
+/// first store, which the compiler could not move it across. The first batch is fetched before the
+/// product, whose time hides it.
+template <class G, class Place>
+struct Epilogue {
+  static constexpr int kWidth = Place::kWidth;
+  static constexpr int kRunLoads = kWidth * (G::kLoads > 0 ? G::kLoads : 1);
+  static constexpr int kFits = kRunLoads < 32 ? 32 / kRunLoads : 1;
+  static constexpr int kBatch = kFits < Place::kRuns ? kFits : Place::kRuns;
+
+  typename G::template Loaded<kWidth> loaded[kBatch];
+
+  WHET_MEMBER static bool is_valid(int i, int m, int n) {
+    return i < Place::kRuns && Place::has_run(i) && m < G::kM && n < G::kN;
+  }
+  template <class Buffers>
+  WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int first) {
+    if constexpr (G::kLoads > 0) {
 #pragma unroll
-        for (int j = 0; j < G::kThreadN; ++j) c[i][j] = fma(value_a[i], value_b[j], c[i][j]);
+      for (int i = 0; i < kBatch; ++i) {
+        const int m = m0 + Place::run_m(first + i);
+        const int n = n0 + Place::run_n(first + i);
+        if (is_valid(first + i, m, n)) G::template load<kWidth>(b, m, n, loaded[i]);
       }
     }
   }
-
-  WHET_MEMBER void store(float* partial) const {
-    constexpr int kPitch = Staged<G>::kPartialPitch;
+  /// `sum(i, values)` gives the product's elements of run `i`.
+  template <class Buffers, class Sum>
+  WHET_MEMBER void finish(const Buffers& b, int m0, int n0, const Sum& sum) {
 #pragma unroll
-    for (int i = 0; i < G::kThreadM; ++i) {
+    for (int first = 0; first < Place::kRuns; first += kBatch) {
+      if (first > 0) fetch(b, m0, n0, first);
 #pragma unroll
-      for (int j = 0; j < G::kThreadN; ++j) {
-        const int m = row() + i * kRows;
-        const int n = column() + j * kColumns;
-        partial[(group() * G::kTileM + m) * kPitch + n] = c[i][j];
+      for (int i = 0; i < kBatch; ++i) {
+        const int m = m0 + Place::run_m(first + i);
+        const int n = n0 + Place::run_n(first + i);
+        if (!is_valid(first + i, m, n)) continue;
+        float values[kWidth];
+        sum(first + i, values);
+        G::template finish<kWidth>(b, m, n, values, loaded[i]);
       }
     }
   }
 };
 
-/// One tile of a product, from global memory to its epilogue.
+/// The second half of a tile whose partial sums go through shared memory. The caller has seen to it
+/// that nobody reads `shared` any more.
 template <class G, class Accumulator, class Buffers>
-WHET_DEVICE void gemm_tile(const Buffers& b, char* shared, int tile) {
-  using S = Staged<G>;
-  constexpr int kTilesN = (G::kN + G::kTileN - 1) / G::kTileN;
-  const int m0 = tile / kTilesN * G::kTileM;
-  const int n0 = tile % kTilesN * G::kTileN;
-  auto* const stages = reinterpret_cast<typename G::Element*>(shared);
-  const auto fetch = [&](int step) {
-    typename G::Element* to = stages + step % G::kStages * S::kElements;
-    stage_a<G>(b, to, m0, step * G::kTileK);
-    stage_b<G>(b, to + S::kBStart, n0, step * G::kTileK);
-  };
-
-  Accumulator acc;
-#pragma unroll
-  for (int step = 0; step < G::kStages - 1; ++step) {
-    if (step < S::kSteps) fetch(step);
-    cp_async_commit();
-  }
-  for (int step = 0; step < S::kSteps; ++step) {
-    if constexpr (G::kStages == 1) {
-      fetch(step);
-      cp_async_commit();
-      cp_async_wait<0>();
-      block_barrier();
-      acc.multiply(stages);
-      block_barrier();
-    } else {
-      cp_async_wait<G::kStages - 2>();
-      block_barrier();  // also: all have read the stage that is fetched into next
-      if (step + G::kStages - 1 < S::kSteps) fetch(step + G::kStages - 1);
-      cp_async_commit();
-      acc.multiply(stages + step % G::kStages * S::kElements);
-    }
-  }
-  if constexpr (G::kStages > 1) block_barrier();
-
+WHET_DEVICE void finish_in_shared(
+    const Buffers& b,
+    char* shared,
+    const Accumulator& acc,
+    int m0,
+    int n0,
+    Epilogue<G, InShared<G, Accumulator>>& epilogue
+) {
+  using Place = InShared<G, Accumulator>;
   auto* const partial = reinterpret_cast<float*>(shared);
-  acc.store(partial);
+  Place::share(partial, acc);
   block_barrier();
-  for (int i = thread_index(); i < G::kTileM * G::kTileN; i += kThreads) {
-    const int m = i / G::kTileN;
-    const int n = i % G::kTileN;
-    if (m0 + m < G::kM && n0 + n < G::kN) {
-      float sum = partial[m * S::kPartialPitch + n];
-#pragma unroll
-      for (int group = 1; group < G::kSplitK; ++group) {
-        sum += partial[(group * G::kTileM + m) * S::kPartialPitch + n];
-      }
-      G::epilogue(b, m0 + m, n0 + n, sum);
-    }
-  }
+  epilogue.finish(b, m0, n0, [&](int i, float(&values)[Place::kWidth]) {
+    Place::sum(partial, i, values);
+  });
   block_barrier();
 }

@@ -22,7 +22,10 @@ struct bf16 {
 struct f16 {
   u16 bits;
 };
-/// 16 bytes, moved by one access.
+/// 8 and 16 bytes, moved by one access.
+struct alignas(8) u32x2 {
+  u32 x, y;
+};
 struct alignas(16) u32x4 {
   u32 x, y, z, w;
 };

@@ -36,10 +36,13 @@ WHET_TWIN u32 poll_acquire(const u32* word) {
   return *static_cast<const volatile u32*>(word);
 }
 
-WHET_TWIN bool instance_is_hung(const u32* control) {
-  const bool is_hung = *static_cast<const volatile u32*>(control + 1) != 0u;
-  emulation->meet(emulation->machine, kEmulatedBlock, "instance_is_hung");
-  return is_hung;
+WHET_TWIN u32 instance_status(const u32* control) {
+  return *static_cast<const volatile u32*>(control + 1);
+}
+/// A launch whose barrier gives up has no thread left that could see another status.
+WHET_TWIN bool is_hung(u32 status) {
+  emulation->meet(emulation->machine, kEmulatedBlock, "is_hung");
+  return status != 0u;
 }
 
 /// A rendezvous of the grid. It gives up when the others can no longer come, whatever `spin_limit`.

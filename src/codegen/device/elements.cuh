@@ -1,0 +1,51 @@
+// Neighbouring elements, moved by one access where memory is aligned to all of them.
+
+struct alignas(4) f16x2_bits {
+  u16 x, y;
+};
+struct alignas(8) f32x2 {
+  float x, y;
+};
+struct alignas(16) f32x4 {
+  float x, y, z, w;
+};
+
+/// N neighbouring elements as f32.
+template <class T>
+WHET_DEVICE void load_run(float (&to)[1], const T* from) {
+  to[0] = to_f32(from[0]);
+}
+WHET_DEVICE void load_run(float (&to)[2], const float* from) {
+  const f32x2 pair = *reinterpret_cast<const f32x2*>(from);
+  to[0] = pair.x;
+  to[1] = pair.y;
+}
+template <class T>
+WHET_DEVICE void load_run(float (&to)[2], const T* from) {
+  const f16x2_bits pair = *reinterpret_cast<const f16x2_bits*>(from);
+  to[0] = to_f32(T{pair.x});
+  to[1] = to_f32(T{pair.y});
+}
+
+template <class T>
+WHET_DEVICE void store_run(T* to, const float (&from)[1]) {
+  to[0] = from_f32<T>(from[0]);
+}
+WHET_DEVICE void store_run(float* to, const float (&from)[2]) {
+  *reinterpret_cast<f32x2*>(to) = f32x2{from[0], from[1]};
+}
+template <class T>
+WHET_DEVICE void store_run(T* to, const float (&from)[2]) {
+  *reinterpret_cast<u32*>(to) = pack2<T>(from[0], from[1]);
+}
+
+/// Four neighbouring elements as two words of 16-bit elements of type E.
+template <class E>
+WHET_DEVICE u32x2 load_quad(const E* from) {
+  return *reinterpret_cast<const u32x2*>(from);
+}
+template <class E>
+WHET_DEVICE u32x2 load_quad(const float* from) {
+  const f32x4 quad = *reinterpret_cast<const f32x4*>(from);
+  return u32x2{pack2<E>(quad.x, quad.y), pack2<E>(quad.z, quad.w)};
+}

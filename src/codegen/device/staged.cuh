@@ -1,0 +1,169 @@
+// Products whose operands are staged in shared memory by the whole block, several K tiles ahead.
+// Besides what gemm.cuh says, G has
+//   kTileK, kStages, kSkew        K elements of a stage, stages, padding elements of a staged line
+// and an operand has
+//   kAlongK                       whether its contiguous index is k
+//   kAsync                        whether 16-byte asynchronous copies may fetch it
+//   address(b, row, k)            where an element lies, if they may
+
+/// How a stage holds operand O, of which it has kTile rows: as memory does, row by row along k or
+/// along the operand's rows.
+template <class G, class O, int kTile>
+struct StagedOperand {
+  static constexpr int kLines = O::kAlongK ? kTile : G::kTileK;
+  static constexpr int kLine = O::kAlongK ? G::kTileK : kTile;
+  static constexpr int kPitch = kLine + G::kSkew;
+  static constexpr int kChunk = 16 / static_cast<int>(sizeof(typename G::Element));
+  static_assert(kPitch % kChunk == 0, "staged lines are 16-byte aligned");
+};
+template <class G>
+using StagedA = StagedOperand<G, typename G::A, G::kTileM>;
+template <class G>
+using StagedB = StagedOperand<G, typename G::B, G::kTileN>;
+
+/// A stage: operand A, then operand B.
+template <class G>
+struct Stage {
+  static constexpr int kB = StagedA<G>::kLines * StagedA<G>::kPitch;
+  static constexpr int kElements = kB + StagedB<G>::kLines * StagedB<G>::kPitch;
+  static constexpr int kSteps = (G::kK + G::kTileK - 1) / G::kTileK;
+};
+
+template <class G, class O, class S, class Buffers>
+WHET_DEVICE void stage_operand(const Buffers& b, typename G::Element* to, int row0, int k0) {
+  constexpr int kRun = O::kAsync ? S::kChunk : 1;
+  constexpr int kRuns = S::kLine / kRun;
+#pragma unroll 4
+  for (int i = thread_index(); i < S::kLines * kRuns; i += kThreads) {
+    const int line = i / kRuns;
+    const int place = i % kRuns * kRun;
+    const int row = row0 + (O::kAlongK ? line : place);
+    const int k = k0 + (O::kAlongK ? place : line);
+    const bool valid = row < O::kRows && k < G::kK;
+    typename G::Element* const element = to + line * S::kPitch + place;
+    if constexpr (O::kAsync) {
+      cp_async_16(element, O::address(b, valid ? row : 0, valid ? k : 0), valid);
+    } else {
+      *element = from_f32<typename G::Element>(valid ? O::at(b, row, k) : 0.0f);
+    }
+  }
+}
+
+template <class G>
+WHET_DEVICE void load_a(u32 (&r)[4], const typename G::Element* a, int m, int k) {
+  constexpr int kPitch = StagedA<G>::kPitch;
+  const int l = lane_index();
+  if constexpr (G::A::kAlongK) {
+    ldmatrix_x4(r, a + (m + l % 16) * kPitch + k + l / 16 * 8);
+  } else {
+    ldmatrix_x4_trans(r, a + (k + l % 8 + l / 16 * 8) * kPitch + m + l / 8 % 2 * 8);
+  }
+}
+
+template <class G>
+WHET_DEVICE void load_b(u32 (&r)[2], const typename G::Element* b, int n, int k) {
+  constexpr int kPitch = StagedB<G>::kPitch;
+  const int l = lane_index() % 16;  // x2 takes the addresses of the first sixteen lanes
+  if constexpr (G::B::kAlongK) {
+    ldmatrix_x2(r, b + (n + l % 8) * kPitch + k + l / 8 * 8);
+  } else {
+    ldmatrix_x2_trans(r, b + (k + l) * kPitch + n);
+  }
+}
+
+template <class G>
+WHET_DEVICE void multiply_staged(MmaAccumulator<G>& acc, const typename G::Element* stage) {
+  using A = MmaAccumulator<G>;
+  static_assert(G::kTileK % (16 * G::kSplitK) == 0, "every K group has a share");
+  const typename G::Element* a = stage;
+  const typename G::Element* b = stage + Stage<G>::kB;
+#pragma unroll
+  for (int step = 0; step < G::kTileK / 16 / G::kSplitK; ++step) {
+    const int k = (step * G::kSplitK + A::group()) * 16;
+    u32 fragment_a[A::kFragmentsM][4];
+    u32 fragment_b[A::kFragmentsN][2];
+#pragma unroll
+    for (int i = 0; i < A::kFragmentsM; ++i) load_a<G>(fragment_a[i], a, A::m_of_warp() + i * 16, k);
+#pragma unroll
+    for (int j = 0; j < A::kFragmentsN; ++j) load_b<G>(fragment_b[j], b, A::n_of_warp() + j * 8, k);
+#pragma unroll
+    for (int i = 0; i < A::kFragmentsM; ++i) {
+#pragma unroll
+      for (int j = 0; j < A::kFragmentsN; ++j) {
+        mma_m16n8k16(acc.c[i][j], fragment_a[i], fragment_b[j], typename G::Element{});
+      }
+    }
+  }
+}
+
+template <class G>
+WHET_DEVICE void multiply_staged(SimtAccumulator<G>& acc, const typename G::Element* stage) {
+  constexpr int kPitchA = StagedA<G>::kPitch;
+  constexpr int kPitchB = StagedB<G>::kPitch;
+  using A = SimtAccumulator<G>;
+  const typename G::Element* a = stage;
+  const typename G::Element* b = stage + Stage<G>::kB;
+#pragma unroll 4
+  for (int k = A::group(); k < G::kTileK; k += G::kSplitK) {
+    float value_a[G::kThreadM];
+    float value_b[G::kThreadN];
+#pragma unroll
+    for (int i = 0; i < G::kThreadM; ++i) {
+      const int m = A::row() + i * A::kRows;
+      value_a[i] = to_f32(a[G::A::kAlongK ? m * kPitchA + k : k * kPitchA + m]);
+    }
+#pragma unroll
+    for (int j = 0; j < G::kThreadN; ++j) {
+      const int n = A::column() + j * A::kColumns;
+      value_b[j] = to_f32(b[G::B::kAlongK ? n * kPitchB + k : k * kPitchB + n]);
+    }
+#pragma unroll
+    for (int i = 0; i < G::kThreadM; ++i) {
+#pragma unroll
+      for (int j = 0; j < G::kThreadN; ++j) acc.c[i][j] = fma(value_a[i], value_b[j], acc.c[i][j]);
+    }
+  }
+}
+
+/// One tile of a product, from memory to its epilogue.
+template <class G, class Accumulator, class Buffers>
+WHET_DEVICE void staged_tile(const Buffers& b, char* shared, int tile) {
+  using S = Stage<G>;
+  constexpr int kTilesN = (G::kN + G::kTileN - 1) / G::kTileN;
+  const int m0 = tile / kTilesN * G::kTileM;
+  const int n0 = tile % kTilesN * G::kTileN;
+  auto* const stages = reinterpret_cast<typename G::Element*>(shared);
+  const auto fetch = [&](int step) {
+    typename G::Element* to = stages + step % G::kStages * S::kElements;
+    stage_operand<G, typename G::A, StagedA<G>>(b, to, m0, step * G::kTileK);
+    stage_operand<G, typename G::B, StagedB<G>>(b, to + S::kB, n0, step * G::kTileK);
+  };
+
+  Accumulator acc;
+#pragma unroll
+  for (int step = 0; step < G::kStages - 1; ++step) {
+    if (step < S::kSteps) fetch(step);
+    cp_async_commit();
+  }
+  Epilogue<G, InShared<G, Accumulator>> epilogue;
+  epilogue.fetch(b, m0, n0, 0);
+  for (int step = 0; step < S::kSteps; ++step) {
+    if constexpr (G::kStages == 1) {
+      fetch(step);
+      cp_async_commit();
+      cp_async_wait<0>();
+      block_barrier();
+      multiply_staged<G>(acc, stages);
+      block_barrier();
+    } else {
+      cp_async_wait<G::kStages - 2>();
+      block_barrier();  // also: all have read the stage that is fetched into next
+      if (step + G::kStages - 1 < S::kSteps) fetch(step + G::kStages - 1);
+      cp_async_commit();
+      multiply_staged<G>(acc, stages + step % G::kStages * S::kElements);
+    }
+  }
+  if constexpr (G::kStages > 1) block_barrier();
+
+  finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
+}
