@@ -139,6 +139,7 @@ Json to_json(const LaunchPlan& plan) {
       {"dynamic_shared_bytes", plan.dynamic_shared_bytes},
       {"workspace_bytes", plan.workspace_bytes},
       {"cooperative", plan.cooperative},
+      {"overlaps", plan.overlaps},
       {"arguments_in_memory", plan.arguments_in_memory},
       {"steps_per_launch", plan.steps_per_launch},
       {"arguments", std::move(arguments)},
@@ -161,6 +162,7 @@ LaunchPlan launch_plan_from_json(const Json& json) {
   reader.read<std::size_t>(plan.dynamic_shared_bytes, "dynamic_shared_bytes", 0);
   reader.read<std::size_t>(plan.workspace_bytes, "workspace_bytes", 0);
   reader.read(plan.cooperative, "cooperative");
+  reader.read(plan.overlaps, "overlaps");
   reader.read(plan.arguments_in_memory, "arguments_in_memory");
   reader.read(plan.steps_per_launch, "steps_per_launch", 1);
   const Json& arguments = reader.member("arguments");

@@ -94,9 +94,7 @@ void emit_operand(
 void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
   const auto& buffers = context.schedule.buffers;
   const bool even = task.domain[1] % 2 == 0;
-  const auto is_wide = [&](const Access& access) {
-    return !even || is_run(access, 1, 2, context);
-  };
+  const auto is_wide = [&](const Access& access) { return !even || is_run(access, 1, 2, context); };
   std::vector<int> loads;
   for (Index n = 0; n < task.nodes.size(); ++n) {
     if (task.nodes[n].kind == ExprNode::Kind::Load) {

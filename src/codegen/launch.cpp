@@ -38,6 +38,7 @@ LaunchPlan plan_launch(
       static_cast<std::size_t>(schedule.shared_arena_bytes + schedule.scratch_bytes);
   plan.workspace_bytes = LaunchPlan::kControlBytes + static_cast<std::size_t>(schedule.arena_bytes);
   plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1;
+  plan.overlaps = schedule.overlaps;
   plan.steps_per_launch = schedule.steps_per_launch;
   for (const Buffer& buffer : schedule.buffers) {
     if (buffer.storage != Storage::Argument) {

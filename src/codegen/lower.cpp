@@ -324,6 +324,9 @@ class Lowering {
       text_.line("[[maybe_unused]] char* const shared = shared_memory() + kSharedArenaBytes;");
     }
     text_.line("[[maybe_unused]] u32* const control = static_cast<u32*>(args.workspace);");
+    if (schedule_.overlaps) {
+      text_.line("wait_for_previous_launch();");
+    }
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
     } else if (schedule_.blocks > 1) {

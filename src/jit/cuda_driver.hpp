@@ -33,6 +33,7 @@ struct Uuid {
 /// Launch attributes by number; the value is a union of 64 bytes, of which we set an int.
 struct LaunchAttribute {
   static constexpr unsigned kCooperative = 2;
+  static constexpr unsigned kProgrammaticStreamSerialization = 6;
   unsigned id = 0;
   unsigned padding = 0;
   union {

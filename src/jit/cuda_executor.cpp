@@ -197,16 +197,26 @@ class CudaExecutor : public Executor {
 
   void enqueue(PreparedLaunch& launch) {
     const LaunchPlan& plan = launch.kernel->plan();
-    cuda::LaunchAttribute cooperative;
-    cooperative.id = cuda::LaunchAttribute::kCooperative;
-    cooperative.value = 1;
+    std::array<cuda::LaunchAttribute, 2> attributes;
+    unsigned num_attributes = 0;
+    const auto set = [&](unsigned id) {
+      attributes[num_attributes].id = id;
+      attributes[num_attributes].value = 1;
+      ++num_attributes;
+    };
+    if (plan.cooperative) {
+      set(cuda::LaunchAttribute::kCooperative);
+    }
+    if (plan.overlaps) {
+      set(cuda::LaunchAttribute::kProgrammaticStreamSerialization);
+    }
     cuda::LaunchConfig config;
     config.grid_x = static_cast<unsigned>(plan.blocks);
     config.block_x = static_cast<unsigned>(plan.threads);
     config.shared_bytes = static_cast<unsigned>(plan.dynamic_shared_bytes);
     config.stream = stream_.get();
-    config.attributes = &cooperative;
-    config.num_attributes = plan.cooperative ? 1 : 0;
+    config.attributes = attributes.data();
+    config.num_attributes = num_attributes;
     std::array<void*, 1> parameters = {launch.parameter.data()};
     check(
         driver_,

@@ -32,6 +32,8 @@ Schedule launch_shape(const Configuration& configuration, Target target) {
   if (target != Target::Cpu) {
     schedule.threads = static_cast<int>(int_knob(configuration, "", "threads"));
     schedule.blocks_per_sm = static_cast<int>(int_knob(configuration, "", "blocks_per_sm"));
+    schedule.overlaps = configuration.values.contains("launch_overlap") &&
+                        flag_knob(configuration, "launch_overlap");
   }
   return schedule;
 }

@@ -167,6 +167,7 @@ struct Schedule {
   int threads = 1;
   int blocks_per_sm = 1;
   int steps_per_launch = 1;
+  bool overlaps = false;  ///< a launch starts while the one before it still runs, and waits for it
   std::vector<Buffer> buffers;
   std::vector<Phase> phases;
   Edge step_edge = Edge::Grid;   ///< between the steps of one launch

@@ -110,6 +110,15 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };
+  // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
+  if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
+    knobs.push_back(
+        {"launch_overlap",
+         {"on", "off"},
+         "on",
+         "a launch gets ready while the one before it still runs"}
+    );
+  }
   if (!traits.has_half_product) {
     const auto engine = std::find_if(knobs.begin(), knobs.end(), [](const Knob& knob) {
       return knob.name == "engine";
@@ -123,7 +132,13 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
 /// Knobs whose every combination the first points of a sample must touch.
 bool is_stratum(const std::string& name) {
   static const std::set<std::string> strata{
-      "partition", "operands", "engine", "fuse_pointwise", "fuse_epilogue", "fuse_update", "inline_casts"};
+      "partition",
+      "operands",
+      "engine",
+      "fuse_pointwise",
+      "fuse_epilogue",
+      "fuse_update",
+      "inline_casts"};
   return strata.contains(name);
 }
 

@@ -22,8 +22,8 @@ std::int64_t next_power_of_two(std::int64_t n) {
   return power;
 }
 
-/// A direct tile is no larger than its product, its K groups no more than there is K for; warps that
-/// would be idle become further K groups.
+/// A direct tile is no larger than its product, its K groups no more than there is K for; warps
+/// that would be idle become further K groups.
 void fit_direct_tile(Task& task, std::int64_t threads) {
   GemmTiling& tiling = task.gemm->tiling;
   const bool mma = tiling.engine == Engine::Mma;

@@ -20,6 +20,7 @@ LaunchPlan full_plan() {
   plan.dynamic_shared_bytes = 90'000;
   plan.workspace_bytes = std::size_t{1} << 33;
   plan.cooperative = true;
+  plan.overlaps = true;
   plan.arguments_in_memory = true;
   plan.steps_per_launch = 4;
   plan.arguments = {

@@ -47,6 +47,14 @@ WHET_DEVICE char* shared_memory() {
   return whet_shared_memory;
 }
 
+// ---- Launches (sm_90 and later) -----------------------------------------------------------------
+/// Waits until the launch before this one has ended and its writes are visible, then lets the next
+/// one start. Nothing that a predecessor writes may be touched before. All threads call it.
+WHET_DEVICE void wait_for_previous_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
 // ---- Barriers -----------------------------------------------------------------------------------
 WHET_DEVICE void warp_barrier() { __syncwarp(); }
 WHET_DEVICE void block_barrier() { __syncthreads(); }

@@ -22,6 +22,10 @@ WHET_TWIN int lane_index() { return thread_index() & 31; }
 WHET_TWIN int warp_index() { return thread_index() >> 5; }
 WHET_TWIN char* shared_memory() { return emulation->current->shared; }
 
+// ---- Launches -----------------------------------------------------------------------------------
+/// Emulated launches run one after the other.
+WHET_TWIN void wait_for_previous_launch() {}
+
 // ---- Barriers -----------------------------------------------------------------------------------
 WHET_TWIN void warp_barrier() {
   emulation->meet(emulation->machine, kEmulatedWarp, "warp_barrier");
