@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "artifact/compile_options.hpp"
 #include "artifact/launch_plan.hpp"
 #include "base/error.hpp"
 #include "evaluation/evaluation.hpp"
 #include "harness/protocol.hpp"
 #include "ir/workload.hpp"
-#include "jit/compile.hpp"
 #include "schedule/configuration.hpp"
 #include "schedule/device_limits.hpp"
 #include "timing/block.hpp"

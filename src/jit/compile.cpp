@@ -1,10 +1,12 @@
 #include "jit/compile.hpp"
 
+#include <chrono>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "jit/cubin_cache.hpp"
+#include "jit/emulation_compile.hpp"
 #include "jit/host_compile.hpp"
 #include "jit/nvrtc_compile.hpp"
 

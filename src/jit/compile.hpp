@@ -1,24 +1,13 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 
+#include "artifact/compile_options.hpp"
 #include "artifact/launch_plan.hpp"
 #include "evaluation/evaluation.hpp"
-#include "jit/emulation_compile.hpp"
 
 namespace whet {
-
-/// Where compilers and the cache are; filled from flags and environment by each program's main.
-struct CompileOptions {
-  std::filesystem::path cache_folder;  ///< private (0700), made when missing
-  std::string host_compiler = "c++";
-  std::filesystem::path nvrtc_library;        ///< empty: searched (see find_nvrtc)
-  std::chrono::milliseconds timeout{60'000};  ///< of the host compiler, and NVRTC's cancel callback
-  bool native = true;                         ///< CPU target: -march=native
-  AccessChecks emulation_checks = AccessChecks::All;
-};
 
 /// What compiling gave: Ok with a file, or CompileFailed / CompileTimedOut with the compiler's
 /// text.

@@ -3,11 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace whet {
+#include "artifact/compile_options.hpp"
 
-/// Whether the emulation hears of every access of a kernel (see AccessChecker), at some ten times
-/// the running time, or only of those by helpers: 16-byte, ldmatrix and asynchronous ones.
-enum class AccessChecks { All, OfHelpers };
+namespace whet {
 
 /// Arguments for the host compiler (GCC) that make a shared object for make_emulated_executor of
 /// emitted text; the file's name and `-o` come in front of them.
