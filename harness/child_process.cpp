@@ -93,19 +93,26 @@ ChildFault ChildProcess::fault(
   const bool is_end = failure.fault == FrameFault::Closed || failure.fault == FrameFault::Torn;
   const std::optional<ExitState> exit =
       is_end ? process_.wait(steady_clock::now() + kDyingWait) : std::nullopt;
+  if (!exit) {
+    return reject(failure.detail);
+  }
   end();
   const std::string words = last_words(process_.stderr_tail());
-  if (exit && failure.fault == FrameFault::Closed) {
+  if (failure.fault == FrameFault::Closed) {
     return {ChildFault::Kind::Died, fmt::format("{}: {}{}", name_, exit->describe(), words)};
   }
-  if (exit) {
-    return {
-        ChildFault::Kind::Died,
-        fmt::format("{}: {} ({}){}", name_, exit->describe(), failure.detail, words)};
-  }
+  return {
+      ChildFault::Kind::Died,
+      fmt::format("{}: {} ({}){}", name_, exit->describe(), failure.detail, words)};
+}
+
+ChildFault ChildProcess::reject(const std::string& detail) {
+  end();
   return {
       ChildFault::Kind::Garbage,
-      fmt::format("{} broke the conversation: {}{}", name_, failure.detail, words)};
+      fmt::format(
+          "{} broke the conversation: {}{}", name_, detail, last_words(process_.stderr_tail())
+      )};
 }
 
 std::variant<Message, ChildFault> ChildProcess::call(

@@ -47,6 +47,8 @@ class ChildProcess {
   std::variant<std::string, ChildFault> call_line(
       const std::optional<std::string>& request, std::chrono::milliseconds timeout
   );
+  /// Ends it for an answer that is not one to the request, for the reason in `detail`.
+  ChildFault reject(const std::string& detail);
   /// Whether it was not ended by a fault.
   bool is_usable() const { return !ended_; }
   pid_t pid() const { return process_.pid(); }
@@ -76,10 +78,16 @@ std::variant<Answer, ChildFault> ask(
     return std::move(*fault);
   }
   const Message& message = std::get<Message>(outcome);
-  if (message.kind == ErrorResponse::kKind) {
-    raise(decode<ErrorResponse>(message));
+  std::optional<ErrorResponse> error;
+  try {
+    if (message.kind != ErrorResponse::kKind) {
+      return decode<Answer>(message);
+    }
+    error = decode<ErrorResponse>(message);
+  } catch (const EnvironmentError& unexpected) {
+    return child.reject(unexpected.what());
   }
-  return decode<Answer>(message);
+  raise(*error);
 }
 
 }  // namespace whet
