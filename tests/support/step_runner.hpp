@@ -1,11 +1,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -22,6 +20,7 @@
 #include "schedule/resolve.hpp"
 #include "schedule/verify.hpp"
 #include "support/step_interpreter.hpp"
+#include "support/test_cache.hpp"
 
 namespace whet::testing {
 
@@ -300,12 +299,6 @@ inline double change_error(const Values& a, const Values& b, const Values& origi
     change += (b[i] - origin[i]) * (b[i] - origin[i]);
   }
   return difference == 0.0 ? 0.0 : std::sqrt(difference / change);
-}
-
-inline std::filesystem::path test_cache() {
-  const char* folder = std::getenv("TMPDIR");
-  return std::filesystem::path(folder == nullptr ? "/tmp" : folder) /
-         ("whet-test-cache-" + std::to_string(::getuid()));
 }
 
 /// Resolves, verifies, lowers and compiles; fails the test with the reason. A refused configuration
