@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/philox.hpp"
 #include "tuner/strategy.hpp"
@@ -32,14 +33,18 @@ class Exhaustive final : public Strategy {
         next_(size_ == 0 ? 0 : start(seed, size_)) {}
 
   std::optional<Configuration> propose() override {
-    if (num_proposed_ >= size_) {
-      return std::nullopt;
+    while (num_visited_ < size_) {
+      ++num_visited_;
+      const std::uint64_t index = next_;
+      // Both are below 2^52, so the sum does not wrap.
+      next_ = (next_ + stride_) % size_;
+      // Points that differ in a knob without effect are one configuration.
+      Configuration configuration = space_.at(index);
+      if (proposed_.insert(configuration).second) {
+        return configuration;
+      }
     }
-    ++num_proposed_;
-    const std::uint64_t index = next_;
-    // Both are below 2^52, so the sum does not wrap.
-    next_ = (next_ + stride_) % size_;
-    return space_.at(index);
+    return std::nullopt;
   }
 
   void observe(const Evaluation&) override {}
@@ -54,7 +59,8 @@ class Exhaustive final : public Strategy {
   std::uint64_t size_;
   std::uint64_t stride_;
   std::uint64_t next_;
-  std::uint64_t num_proposed_ = 0;
+  std::uint64_t num_visited_ = 0;
+  std::set<Configuration> proposed_;
 };
 
 }  // namespace
