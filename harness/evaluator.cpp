@@ -208,7 +208,8 @@ InterleavedResult Evaluator::measure_interleaved(const InterleavedRequest& reque
   }
   const InterleavedSetup setup{
       .start_worker = [this]() -> WorkerClient& { return start_worker(); },
-      .start_peer =
+      .peers = peer_names(options_.limits.target),
+      .start_peers =
           [this] {
             return std::make_unique<PeerClient>(
                 reference_options(options_),

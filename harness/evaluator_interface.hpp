@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,23 +13,29 @@ namespace whet {
 /// reverse, `num_rounds` times.
 struct InterleavedRequest {
   std::vector<Configuration> candidates;
-  bool with_peer = false;  ///< LibTorch eager takes part, in a process of its own each time
+  bool with_peers = false;  ///< LibTorch takes part, in a process of its own each time
   int num_processes = 4;   ///< the unit of replication
   int num_rounds = 2;      ///< two blocks a candidate and round
   std::string purpose;     ///< of the sample blocks: "final", "publish"
   std::uint64_t seed = 0;
 };
 
-/// One candidate's blocks, or how it ended. A peer that fails is never blamed on a candidate.
+/// One candidate's blocks, or how it ended.
 struct InterleavedEntry {
   Status status = Status::Ok;
   std::string detail;
   std::vector<SampleBlock> blocks;
 };
 
+/// What stands beside the candidates. Its failure is never blamed on one of them.
+struct PeerEntry {
+  std::string name;  ///< "libtorch-eager"
+  InterleavedEntry entry;
+};
+
 struct InterleavedResult {
   std::vector<InterleavedEntry> candidates;  ///< in the request's order
-  std::optional<InterleavedEntry> peer;
+  std::vector<PeerEntry> peers;              ///< none if the request wants none
 };
 
 /// What the tuner needs of the outside world. Methods throw only what ends the command.

@@ -1,7 +1,6 @@
 #include "harness/interleaved_measurement.hpp"
 
 #include <iterator>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,9 +18,9 @@ constexpr int kMaxInnocentFaults = 3;
 /// One process's blocks, kept apart until all of them ended well.
 struct ProcessBlocks {
   std::vector<std::vector<SampleBlock>> candidates;
-  std::vector<SampleBlock> peer;
+  std::vector<std::vector<SampleBlock>> peers;
   Outcome fault;       ///< of the worker
-  Outcome peer_fault;  ///< the peer goes on without us, or we without it
+  Outcome peer_fault;  ///< of the peers' one process: we go on without it
 };
 
 /// The candidates that take part, as positions in the request.
@@ -55,33 +54,35 @@ MeasureResponse measure_block_of(
 }
 
 void measure_peer_block(
-    PeerClient& peer,
+    PeerClient& client,
     const InterleavedSetup& setup,
+    std::size_t peer,
     const std::string& purpose,
     std::int64_t block_idx,
     ProcessBlocks& blocks
 ) {
-  const auto timed = peer.time();
+  const auto timed = client.time(setup.peers[peer]);
   if (const auto* fault = std::get_if<Outcome>(&timed)) {
     blocks.peer_fault = *fault;
     return;
   }
-  blocks.peer.push_back(
+  blocks.peers[peer].push_back(
       to_sample_block(std::get<MeasuredBlock>(timed), setup.process(), block_idx, purpose)
   );
 }
 
-/// One fresh process (and a fresh peer), in the order that `seed` gives.
+/// One fresh process (and one for the peers), in the order that `seed` gives.
 ProcessBlocks measure_process(
     const InterleavedSetup& setup,
     const InterleavedRequest& request,
     const std::vector<CompileResponse>& compiled,
     const std::vector<std::size_t>& positions,
-    bool with_peer,
+    bool with_peers,
     std::uint64_t seed
 ) {
   ProcessBlocks blocks;
   blocks.candidates.resize(compiled.size());
+  blocks.peers.resize(setup.peers.size());
   WorkerClient& worker = setup.start_worker();
   for (const std::size_t position : positions) {
     blocks.fault = load(worker, position, compiled[position]);
@@ -89,14 +90,15 @@ ProcessBlocks measure_process(
       return blocks;
     }
   }
-  const std::unique_ptr<PeerClient> peer = with_peer ? setup.start_peer() : nullptr;
-  const int num_subjects = static_cast<int>(positions.size()) + (with_peer ? 1 : 0);
+  const std::unique_ptr<PeerClient> peers = with_peers ? setup.start_peers() : nullptr;
+  const std::size_t num_subjects = positions.size() + (with_peers ? setup.peers.size() : 0);
   std::int64_t block_idx = 0;
-  for (const int subject : interleaved_order(num_subjects, request.num_rounds, seed)) {
+  for (const int subject : interleaved_order(static_cast<int>(num_subjects), request.num_rounds, seed)) {
     const auto subject_idx = static_cast<std::size_t>(subject);
-    if (subject_idx == positions.size()) {
+    if (subject_idx >= positions.size()) {
       if (blocks.peer_fault.status == Status::Ok) {
-        measure_peer_block(*peer, setup, request.purpose, block_idx, blocks);
+        const std::size_t peer = subject_idx - positions.size();
+        measure_peer_block(*peers, setup, peer, request.purpose, block_idx, blocks);
       }
     } else {
       const std::size_t position = positions[subject_idx];
@@ -119,13 +121,13 @@ void keep(ProcessBlocks blocks, InterleavedResult& result) {
     std::vector<SampleBlock>& kept = result.candidates[i].blocks;
     std::move(blocks.candidates[i].begin(), blocks.candidates[i].end(), std::back_inserter(kept));
   }
-  if (!result.peer) {
-    return;
-  }
-  std::move(blocks.peer.begin(), blocks.peer.end(), std::back_inserter(result.peer->blocks));
-  if (blocks.peer_fault.status != Status::Ok) {
-    result.peer->status = blocks.peer_fault.status;
-    result.peer->detail = blocks.peer_fault.detail;
+  for (std::size_t i = 0; i < result.peers.size(); ++i) {
+    InterleavedEntry& entry = result.peers[i].entry;
+    std::move(blocks.peers[i].begin(), blocks.peers[i].end(), std::back_inserter(entry.blocks));
+    if (blocks.peer_fault.status != Status::Ok) {
+      entry.status = blocks.peer_fault.status;
+      entry.detail = blocks.peer_fault.detail;
+    }
   }
 }
 
@@ -153,15 +155,19 @@ int blame(
 }
 
 InterleavedResult empty_result(
-    const InterleavedRequest& request, const std::vector<CompileResponse>& compiled
+    const InterleavedSetup& setup,
+    const InterleavedRequest& request,
+    const std::vector<CompileResponse>& compiled
 ) {
   InterleavedResult result;
   for (const CompileResponse& response : compiled) {
     result.candidates.push_back({.status = response.status, .detail = response.detail, .blocks = {}}
     );
   }
-  if (request.with_peer) {
-    result.peer.emplace();
+  if (request.with_peers) {
+    for (const std::string& name : setup.peers) {
+      result.peers.push_back({.name = name, .entry = {}});
+    }
   }
   return result;
 }
@@ -187,16 +193,17 @@ InterleavedResult measure_interleaved(
     const InterleavedRequest& request,
     const std::vector<CompileResponse>& compiled
 ) {
-  InterleavedResult result = empty_result(request, compiled);
+  InterleavedResult result = empty_result(setup, request, compiled);
   int num_innocent_faults = 0;
   for (int process = 0; process < request.num_processes;) {
     const std::vector<std::size_t> positions = alive(result);
     if (positions.empty()) {
       break;
     }
-    const bool with_peer = result.peer && result.peer->status == Status::Ok;
+    const bool with_peers =
+        !result.peers.empty() && result.peers.front().entry.status == Status::Ok;
     const std::uint64_t seed = request.seed + static_cast<std::uint64_t>(process);
-    ProcessBlocks blocks = measure_process(setup, request, compiled, positions, with_peer, seed);
+    ProcessBlocks blocks = measure_process(setup, request, compiled, positions, with_peers, seed);
     if (blocks.fault.status == Status::Ok) {
       keep(std::move(blocks), result);
       ++process;

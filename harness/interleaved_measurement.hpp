@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "harness/evaluator_interface.hpp"
@@ -17,7 +18,8 @@ namespace whet {
 struct InterleavedSetup {
   /// Ends the present worker and starts a fresh one, valid until the next call.
   std::function<WorkerClient&()> start_worker;
-  std::function<std::unique_ptr<PeerClient>()> start_peer;
+  std::vector<std::string> peers;  ///< names that a PeerClient times
+  std::function<std::unique_ptr<PeerClient>()> start_peers;
   /// Number of the present worker in the session.
   std::function<std::int64_t()> process;
   std::filesystem::path bundle;

@@ -116,12 +116,12 @@ ReferenceBundle make_bundle(
   return read_bundle(path, workload);
 }
 
-ProcessOptions peer_start(const ReferenceOptions& options, int num_steps) {
+ProcessOptions peers_start(const ReferenceOptions& options, int num_steps) {
   const bool is_gpu = options.target == Target::Cuda;
   std::vector<std::string> command = command_for(options, "time", workload_file(options));
   command.insert(command.end(), {"--serve", "--steps", std::to_string(num_steps)});
   if (is_gpu) {
-    command.insert(command.end(), {"--device", "cuda", "--captured"});
+    command.insert(command.end(), {"--device", "cuda"});
   }
   ProcessOptions start = start_of(command);
   if (is_gpu && !options.device.empty()) {
@@ -163,6 +163,13 @@ ReferenceBundles ensure_bundles(const Workload& workload, const ReferenceOptions
   return bundles;
 }
 
+std::vector<std::string> peer_names(Target target) {
+  if (target == Target::Cuda) {
+    return {"libtorch-eager", "libtorch-graph"};
+  }
+  return {"libtorch-eager"};
+}
+
 PeerClient::PeerClient(
     const ReferenceOptions& options,
     int num_steps,
@@ -172,7 +179,7 @@ PeerClient::PeerClient(
     : num_steps_(num_steps),
       plan_(plan),
       block_deadline_(block_deadline),
-      child_(peer_start(options, num_steps)) {
+      child_(peers_start(options, num_steps)) {
   // LibTorch alone takes half a second to load, and warm-up comes before the first line.
   const auto ready = child_.call_line(std::nullopt, options.deadline);
   if (const auto* fault = std::get_if<ChildFault>(&ready)) {
@@ -180,9 +187,8 @@ PeerClient::PeerClient(
   }
 }
 
-std::variant<Sample, Outcome> PeerClient::time_sample(std::chrono::milliseconds timeout) {
-  const int num_steps = std::max(steps_per_sample_, num_steps_);
-  const auto answer = child_.call_line(fmt::format("block {}", num_steps), timeout);
+std::variant<Sample, Outcome> PeerClient::time_sample(const std::string& peer, int num_steps) {
+  const auto answer = child_.call_line(fmt::format("{} {}", peer, num_steps), block_deadline_);
   if (const auto* fault = std::get_if<ChildFault>(&answer)) {
     return ended(*fault);
   }
@@ -194,14 +200,15 @@ std::variant<Sample, Outcome> PeerClient::time_sample(std::chrono::milliseconds 
   }
 }
 
-std::variant<MeasuredBlock, Outcome> PeerClient::time() {
+std::variant<MeasuredBlock, Outcome> PeerClient::time(const std::string& peer) {
   if (ended_) {
     return *ended_;
   }
   MeasuredBlock block{.id = -1, .num_steps = 0, .num_dropped = 0, .steady = true, .samples = {}};
   // The first sample of a block is dropped, and tells how many steps a sample needs.
+  int steps_per_sample = num_steps_;
   for (int sample_idx = -1; sample_idx < plan_.num_samples; ++sample_idx) {
-    const auto sample = time_sample(block_deadline_);
+    const auto sample = time_sample(peer, steps_per_sample);
     if (const auto* outcome = std::get_if<Outcome>(&sample)) {
       ended_ = *outcome;
       return *outcome;
@@ -209,14 +216,14 @@ std::variant<MeasuredBlock, Outcome> PeerClient::time() {
     const double time_ns = std::get<Sample>(sample).time_ns;
     if (sample_idx < 0) {
       const double sequence_ns = time_ns * num_steps_;
-      steps_per_sample_ = num_steps_ * repetitions_per_sample(sequence_ns, plan_.min_sample_ns);
+      steps_per_sample = num_steps_ * repetitions_per_sample(sequence_ns, plan_.min_sample_ns);
     } else if (std::isfinite(time_ns) && time_ns > 0.0) {
       block.samples.push_back(std::get<Sample>(sample));
     } else {
       ++block.num_dropped;
     }
   }
-  block.num_steps = steps_per_sample_;
+  block.num_steps = steps_per_sample;
   return block;
 }
 

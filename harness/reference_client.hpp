@@ -37,8 +37,10 @@ struct ReferenceBundles {
 /// tensor, and EnvironmentError when whet-reference fails.
 ReferenceBundles ensure_bundles(const Workload& workload, const ReferenceOptions& options);
 
-/// LibTorch eager on the same workload and device, timed block by block; on a GPU as a captured
-/// graph.
+/// What a PeerClient times: "libtorch-eager", and on a GPU "libtorch-graph", its steps in a graph.
+std::vector<std::string> peer_names(Target target);
+
+/// LibTorch on the same workload and device, timed block by block.
 class PeerClient {
  public:
   /// Starts the process. `block_deadline` covers one block, and the start.
@@ -48,18 +50,17 @@ class PeerClient {
       const BlockPlan& plan,
       std::chrono::milliseconds block_deadline
   );
-  /// One block, the state restored before each sample; or how the peer ended.
-  std::variant<MeasuredBlock, Outcome> time();
+  /// One block, the state restored before each sample; or how the process ended.
+  std::variant<MeasuredBlock, Outcome> time(const std::string& peer);
 
  private:
-  std::variant<Sample, Outcome> time_sample(std::chrono::milliseconds timeout);
+  std::variant<Sample, Outcome> time_sample(const std::string& peer, int num_steps);
 
   int num_steps_;
   BlockPlan plan_;
   std::chrono::milliseconds block_deadline_;
   ChildProcess child_;
   std::optional<Outcome> ended_;
-  int steps_per_sample_ = 0;  ///< 0: not known yet
 };
 
 }  // namespace whet

@@ -93,25 +93,30 @@ void print_errors(const Options& options) {
   });
 }
 
+constexpr const char* kEager = "libtorch-eager";
+constexpr const char* kGraph = "libtorch-graph";
+
 /// What is timed, and how to bring it back to its start.
-struct Peer {
-  std::string name;
+struct Peers {
   std::unique_ptr<EagerPeer> eager;
   std::unique_ptr<TimedSequence> captured;
 
-  TimedSequence& sequence() { return captured ? *captured : static_cast<TimedSequence&>(*eager); }
+  TimedSequence& sequence(const std::string& name) {
+    return name == kGraph ? *captured : static_cast<TimedSequence&>(*eager);
+  }
 };
 
-Peer make_peer(const Options& options, const Workload& workload, const ReferenceBundle& data) {
+Peers make_peers(
+    const Options& options, const Workload& workload, const ReferenceBundle& data, bool captured
+) {
   const at::Device device = options.device == "cuda" ? at::Device(at::kCUDA, 0) : at::kCPU;
-  Peer peer{.name = "libtorch-eager", .eager = nullptr, .captured = nullptr};
-  peer.eager = std::make_unique<EagerPeer>(workload, data, device, options.num_steps);
-  if (options.captured) {
+  Peers peers;
+  peers.eager = std::make_unique<EagerPeer>(workload, data, device, options.num_steps);
+  if (captured) {
     // LibTorch's own rule: three warm-ups let libraries and the allocator settle.
     constexpr int kNumWarmUps = 3;
-    peer.name = "libtorch-graph";
-    EagerPeer* eager = peer.eager.get();
-    peer.captured = std::make_unique<CapturedSequence>(
+    EagerPeer* eager = peers.eager.get();
+    peers.captured = std::make_unique<CapturedSequence>(
         [eager, num_steps = options.num_steps] {
           for (int i = 0; i < num_steps; ++i) {
             eager->step();
@@ -120,32 +125,40 @@ Peer make_peer(const Options& options, const Workload& workload, const Reference
         kNumWarmUps
     );
   }
-  return peer;
+  return peers;
 }
 
-Json describe(const Options& options, const Peer& peer) {
+Json describe(const Options& options) {
   return {
-      {"name", peer.name},
       {"libtorch", libtorch_version()},
       {"device", options.device},
       {"threads", options.num_threads},
   };
 }
 
-/// Answers each "block N" with the time a step of a block of N steps; returns at the end of input.
-void serve_blocks(const Options& options, Peer& peer) {
-  Json ready = describe(options, peer);
+/// Answers each "<peer> N" with the time a step of N steps; returns at the end of input.
+void serve_blocks(const Options& options, Peers& peers) {
+  Json ready = describe(options);
   ready["ready"] = true;
   print_line(ready);
   for (std::string line; std::getline(std::cin, line);) {
+    constexpr int kMaxName = 32;
+    char name[kMaxName] = {};
     int num_steps = 0;
     char rest = 0;
-    if (std::sscanf(line.c_str(), "block %d%c", &num_steps, &rest) != 1 || num_steps < 1) {
-      throw UserError(fmt::format("standard input: expected \"block N\", found \"{}\"", line));
+    const bool is_read = std::sscanf(line.c_str(), "%31s %d%c", name, &num_steps, &rest) == 2;
+    const bool is_known = std::string(name) == kEager || (std::string(name) == kGraph && peers.captured);
+    if (!is_read || !is_known || num_steps < 1) {
+      throw UserError(fmt::format(
+          "standard input: expected \"{} N\"{}, found \"{}\"",
+          kEager,
+          peers.captured ? fmt::format(" or \"{} N\"", kGraph) : "",
+          line
+      ));
     }
     const int count = (num_steps + options.num_steps - 1) / options.num_steps;
-    peer.eager->restore();
-    const double time_ns = peer.sequence().time_ns(count);
+    peers.eager->restore();
+    const double time_ns = peers.sequence(name).time_ns(count);
     print_line({
         {"time_ns", time_ns / (count * options.num_steps)},
         {"num_steps", count * options.num_steps},
@@ -153,16 +166,20 @@ void serve_blocks(const Options& options, Peer& peer) {
   }
 }
 
-void time_blocks(const Options& options, Peer& peer, const BlockPlan& plan, bool steady) {
-  const double repetition_ns = peer.sequence().time_ns(1);
+void time_blocks(const Options& options, Peers& peers, const BlockPlan& plan) {
+  const std::string name = options.captured ? kGraph : kEager;
+  TimedSequence& sequence = peers.sequence(name);
+  const bool steady = warm_up(sequence, plan);
+  const double repetition_ns = sequence.time_ns(1);
   const int count = repetitions_per_sample(repetition_ns, plan.min_sample_ns);
   const int num_steps = count * options.num_steps;
   std::vector<double> samples_ns;
   for (int block = 0; block < options.num_blocks; ++block) {
-    peer.eager->restore();
-    samples_ns.push_back(peer.sequence().time_ns(count) / num_steps);
+    peers.eager->restore();
+    samples_ns.push_back(sequence.time_ns(count) / num_steps);
   }
-  Json result = describe(options, peer);
+  Json result = describe(options);
+  result["name"] = name;
   result["steps_per_sample"] = num_steps;
   result["steady"] = steady;
   result["samples_ns"] = samples_ns;
@@ -178,15 +195,16 @@ void time_peer(const Options& options) {
   const Workload workload = load_workload(options.workload, parse_dims(options.dims));
   use_exact_settings(options.num_threads);
   const ReferenceBundle data = draw_bundle(workload, options.seed);
-  Peer peer = make_peer(options, workload, data);
+  const bool is_gpu = options.device != "cpu";
+  Peers peers = make_peers(options, workload, data, options.captured || (options.serve && is_gpu));
   BlockPlan plan;
   constexpr double kMinSampleNs = 1e6;
   plan.min_sample_ns = kMinSampleNs;
-  const bool steady = warm_up(peer.sequence(), plan);
   if (options.serve) {
-    serve_blocks(options, peer);
+    warm_up(peers.sequence(is_gpu ? kGraph : kEager), plan);
+    serve_blocks(options, peers);
   } else {
-    time_blocks(options, peer, plan, steady);
+    time_blocks(options, peers, plan);
   }
 }
 
@@ -219,7 +237,7 @@ int run(int argc, char** argv) {
   time.add_option("--device", options.device, "cpu, or the first GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   time.add_flag("--captured", options.captured, "replay a CUDA graph of the steps");
-  time.add_flag("--serve", options.serve, "time a block for each \"block N\" on standard input");
+  time.add_flag("--serve", options.serve, "time N steps for each \"libtorch-eager N\" or \"libtorch-graph N\" on standard input");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,8 +13,6 @@
 namespace whet {
 namespace {
 
-constexpr const char* kPeer = "libtorch-eager";
-
 class Session {
  public:
   Session(
@@ -153,7 +151,6 @@ class Session {
   void measure_finalists() {
     InterleavedRequest request{
         .candidates = {},
-        .with_peer = options_.with_peer,
         .num_processes = options_.num_final_processes,
         .num_rounds = 2,
         .purpose = "final",
@@ -177,12 +174,12 @@ class Session {
       }
     }
     finalists_ = std::move(left);
-    if (result.peer && result.peer->status == Status::Ok) {
-      peer_blocks_.insert(
-          peer_blocks_.end(), result.peer->blocks.begin(), result.peer->blocks.end()
-      );
-    } else if (result.peer) {
-      outcome_.decision.detail["peer_problem"] = result.peer->detail;
+    for (PeerEntry& peer : result.peers) {
+      if (peer.entry.status == Status::Ok) {
+        peers_.push_back(std::move(peer));
+      } else {
+        outcome_.decision.detail["peer_problem"] = peer.entry.detail;
+      }
     }
   }
 
@@ -228,14 +225,11 @@ class Session {
     decision.detail["mean_log_ratio_to_baseline"] = selection.mean_log_ratio;
     decision.detail["alpha"] = options_.selector.alpha;
     decision.detail["indifference"] = options_.selector.indifference;
+    if (selection.within) {
+      decision.detail["within"] = *selection.within;
+    }
     winner_ = finalists_[selection.pick];
     baseline_index_ = finalists_[baseline];
-    const std::vector<SampleBlock> peer = blocks_for(peer_blocks_, "final");
-    if (!peer.empty() &&
-        surely_faster(peer, finalists[selection.pick].blocks, options_.selector.alpha)) {
-      decision.verdict = Verdict::Delegate;
-      decision.delegate_to = kPeer;
-    }
   }
 
   static std::int64_t steps_per_launch(const Configuration& configuration) {
@@ -255,7 +249,7 @@ class Session {
     }
     InterleavedRequest request{
         .candidates = {},
-        .with_peer = options_.with_peer,
+        .with_peers = options_.with_peers,
         .num_processes = options_.num_publish_processes,
         .num_rounds = 2,
         .purpose = "publish",
@@ -281,8 +275,28 @@ class Session {
         );
       }
     }
-    if (const auto time = summarize(blocks_for(peer_blocks_, "publish"), options_.selector.alpha)) {
-      decision.baselines.push_back({.name = kPeer, .time_ns = *time, .steps_per_launch = 1});
+    compare_with_peers();
+  }
+
+  /// The peers' times, and the fastest peer that is surely faster than the winner.
+  void compare_with_peers() {
+    Decision& decision = outcome_.decision;
+    const std::vector<SampleBlock> winner =
+        blocks_for(outcome_.evaluations[*winner_].blocks, "publish");
+    double fastest_ns = 0.0;
+    for (const PeerEntry& peer : peers_) {
+      const std::vector<SampleBlock>& blocks = peer.entry.blocks;
+      const auto time = summarize(blocks, options_.selector.alpha);
+      if (!time) {
+        continue;
+      }
+      decision.baselines.push_back({.name = peer.name, .time_ns = *time, .steps_per_launch = 1});
+      const bool is_fastest = decision.delegate_to.empty() || time->median < fastest_ns;
+      if (is_fastest && surely_faster(blocks, winner, options_.selector.alpha)) {
+        decision.verdict = Verdict::Delegate;
+        decision.delegate_to = peer.name;
+        fastest_ns = time->median;
+      }
     }
   }
 
@@ -298,17 +312,20 @@ class Session {
     }
     // Peers have no evaluation of their own: their samples go with the decision.
     Json samples = Json::array();
-    for (const SampleBlock& block : peer_blocks_) {
-      Json times = Json::array();
-      for (const Sample& sample : block.samples) {
-        times.push_back(sample.time_ns);
-      }
-      samples.push_back(
-          {{"process", block.process},
+    for (const PeerEntry& peer : peers_) {
+      for (const SampleBlock& block : peer.entry.blocks) {
+        Json times = Json::array();
+        for (const Sample& sample : block.samples) {
+          times.push_back(sample.time_ns);
+        }
+        samples.push_back(
+          {{"name", peer.name},
+           {"process", block.process},
            {"block", block.block},
            {"purpose", block.purpose},
            {"time_ns", std::move(times)}}
-      );
+        );
+      }
     }
     outcome_.decision.detail["peer_samples"] = std::move(samples);
   }
@@ -325,7 +342,7 @@ class Session {
   std::vector<EvaluationId> ids_;
   std::map<Configuration, std::size_t> known_;
   std::vector<std::size_t> finalists_;
-  std::vector<SampleBlock> peer_blocks_;
+  std::vector<PeerEntry> peers_;  ///< those that were measured
   std::optional<std::size_t> winner_;
   std::optional<std::size_t> baseline_index_;
   Spent spent_;

@@ -20,9 +20,9 @@ struct SessionOptions {
   SelectorOptions selector;
   int num_finalists = 5;          ///< beside the baseline
   int num_final_processes = 4;    ///< fresh processes that the choice rests on
-  int num_publish_processes = 3;  ///< fresh processes after the choice
+  int num_publish_processes = 4;  ///< fresh processes after the choice
   std::uint64_t seed = 0;
-  bool with_peer = true;  ///< measure LibTorch eager beside the finalists
+  bool with_peers = true;  ///< measure LibTorch beside the winner
 
   bool operator==(const SessionOptions&) const = default;
 };
@@ -44,9 +44,10 @@ struct SessionOutcome {
 
 /// Tunes one workload: the baseline first, then what the strategy proposes until the budget ends or
 /// `interrupted` turns true; each evaluation is committed before the next is asked for. Evaluations
-/// that `session` already holds are observed, not repeated. Then the finalists and the peer are
-/// measured against each other in fresh processes, the selector decides, and the published time
-/// comes from fresh processes after the choice.
+/// that `session` already holds are observed, not repeated. Then the finalists are measured against each
+/// other in fresh processes and the selector decides. After the choice the winner, the baseline and
+/// LibTorch are measured in further fresh processes: from them come the published times, and whether
+/// to delegate to LibTorch.
 SessionOutcome run_session(
     EvaluatorInterface& evaluator,
     const SearchSpace& space,

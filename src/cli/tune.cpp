@@ -96,17 +96,30 @@ int run_tune(const TuneOptions& options, const Environment& environment) {
   const DeviceChoice device = choose_present_device(options.device, environment);
   RecordStore store =
       RecordStore::open(database_path(environment, options.database), RecordStore::Mode::ReadWrite);
-  std::vector<SessionReport> reports;
-  bool interrupted = false;
-  for (std::size_t i = 0; i < workloads.size() && !interrupted; ++i) {
-    TunedWorkload tuned = tune_workload(options, workloads[i], device, store, environment);
-    interrupted = tuned.interrupted;
-    reports.push_back(std::move(tuned.report));
-  }
   const std::string name = std::filesystem::path(options.workloads.front()).stem().string();
-  const std::filesystem::path page = write_reports(options, name, reports);
-  print_results(options, name, reports, page);
-  return exit_code_of(reports, interrupted);
+  std::vector<SessionReport> reports;
+  std::filesystem::path page;
+  bool interrupted = false;
+  int refusal = 0;
+  for (std::size_t i = 0; i < workloads.size() && !interrupted; ++i) {
+    try {
+      TunedWorkload tuned = tune_workload(options, workloads[i], device, store, environment);
+      interrupted = tuned.interrupted;
+      reports.push_back(std::move(tuned.report));
+      page = write_reports(options, name, reports);  // each time: a long run may be cut off
+    } catch (const UserError& error) {
+      // One bad workload of many costs its own result only.
+      if (workloads.size() == 1) {
+        throw;
+      }
+      fmt::print(stderr, "whet: {} is left out: {}\n", workloads[i].name, error.what());
+      refusal = error.exit_code();
+    }
+  }
+  if (!reports.empty()) {
+    print_results(options, name, reports, page);
+  }
+  return refusal != 0 && !interrupted ? refusal : exit_code_of(reports, interrupted);
 }
 
 }  // namespace whet

@@ -83,7 +83,7 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 }
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
-  const bool tiny = traits.largest_product <= (1 << 16);
+  const bool tiny = traits.largest_product <= (1 << 13);  // one block's tiles are then wide
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
   std::vector<Knob> knobs{
@@ -102,11 +102,11 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "blocks of the cooperative grid"},
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
       {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
-      {"tile_m", {"16", "32", "64"}, "16", "rows of a product's tile"},
-      {"tile_n", {"16", "32", "64", "128"}, "32", "columns of a product's tile"},
+      {"tile_m", {"16", "32", "64"}, tiny ? "64" : "16", "rows of a product's tile"},
+      {"tile_n", {"16", "32", "64", "128"}, tiny ? "64" : "32", "columns of a product's tile"},
       {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
       {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
-      {"split_k", {"1", "2", "4", "8"}, "4", "warp groups of a block that share a tile's K"},
+      {"split_k", {"1", "2", "4", "8"}, tiny ? "1" : "4", "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };

@@ -182,7 +182,7 @@ TEST_F(ReferenceProgram, PrintsASampleABlock) {
 
 TEST_F(ReferenceProgram, ServesBlocksUntilItsInputEnds) {
   const ProcessResult result =
-      run({"time", "--workload", workload_, "--steps", "4", "--serve"}, "block 8\nblock 6\n");
+      run({"time", "--workload", workload_, "--steps", "4", "--serve"}, "libtorch-eager 8\nlibtorch-eager 6\n");
   ASSERT_EQ(result.exit.code, 0) << result.error_output;
 
   std::vector<JsonCursor> lines;
@@ -204,7 +204,7 @@ TEST_F(ReferenceProgram, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(run({"bundle", "--workload", workload_}).exit.code, 2);
   EXPECT_EQ(run({"time", "--workload", workload_, "--dim", "batch"}).exit.code, 2);
   EXPECT_EQ(run({"time", "--workload", workload_, "--captured"}).exit.code, 2);
-  EXPECT_EQ(run({"time", "--workload", workload_, "--serve"}, "blocks 3\n").exit.code, 2);
+  EXPECT_EQ(run({"time", "--workload", workload_, "--serve"}, "libtorch-graph 3\n").exit.code, 2);
 }
 
 TEST_F(ReferenceProgram, SaysWhyThereIsNoGpu) {

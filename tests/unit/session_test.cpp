@@ -26,7 +26,7 @@ class TuningSession : public ::testing::Test {
   SessionOutcome run(const std::string& budget, const std::string& strategy_name = "random") {
     SessionOptions options;
     options.budget = parse_budget(budget);
-    options.with_peer = false;
+    options.with_peers = false;
     const auto strategy = make_strategy(strategy_name, space_, 7);
     return run_session(
         evaluator_, space_, *strategy, store_, session_, options, events_, interrupted_
