@@ -39,6 +39,7 @@ class Checker {
       : program_(program), schedule_(schedule), memory_(schedule.buffers.size()) {}
 
   std::vector<std::string> run() {
+    check_tiles();
     check_coverage();
     run_steps(false);  // a launch boundary between steps
     if (schedule_.steps_per_launch > 1) {
@@ -93,6 +94,39 @@ class Checker {
       count *= task.domain[d];
     }
     return count * (task.reduce ? task.reduce->splits : 1);
+  }
+
+  static std::int64_t covering(std::int64_t size, std::int64_t tile) {
+    return tile > 0 ? (size + tile - 1) / tile : -1;
+  }
+
+  /// Tiles that cover a task's domain, from their sizes.
+  static std::int64_t expected_tiles(const Task& task) {
+    switch (task.kind) {
+      case Task::Kind::Gemm:
+        return covering(task.domain[0], task.gemm->tiling.tile_m) *
+               covering(task.domain[1], task.gemm->tiling.tile_n);
+      case Task::Kind::Reduce:
+        return covering(
+                   stored_elements(task) / task.reduce->splits, task.reduce->outputs_per_tile
+               ) *
+               task.reduce->splits;
+      case Task::Kind::Map:
+        break;
+    }
+    const std::int64_t elements = num_elements(task.domain);
+    return elements == 0 ? 0 : covering(elements, task.tile_elements);
+  }
+
+  void check_tiles() {
+    for (const Phase& phase : schedule_.phases) {
+      for (const Task& task : phase.tasks) {
+        const std::int64_t expected = expected_tiles(task);
+        if (task.num_tiles != expected) {
+          report("{} has {} tiles, expected {}", task.name, task.num_tiles, expected);
+        }
+      }
+    }
   }
 
   /// Every store writes its value whole, inside its buffer.
