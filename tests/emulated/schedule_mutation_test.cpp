@@ -1,0 +1,217 @@
+// Schedules that are wrong, each caught by find_hazards, which passes the schedule they were made
+// of. What is wrong inside a task is beyond it: kernel_mutation_test and arithmetic_mutation_test.
+//
+//   dropped barrier, swapped phases      here, and dropped barriers by the emulation too
+//   unwritten output, state not updated  here, and by the validation too
+//   skipped tail mask, missing wait on an async copy
+//                                        by the emulation
+//   half the gradient, omitted gradient term, dropped rounding, wrong step parity
+//                                        by the validation, or the comparison with an interpreter
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedule/verify.hpp"
+#include "support/programs.hpp"
+#include "support/schedules.hpp"
+
+namespace whet {
+namespace {
+
+struct Case {
+  std::string name;
+  Program program;
+  std::string configuration;
+  DeviceLimits limits = emulated_limits();
+};
+
+std::vector<Case> cases() {
+  DeviceLimits cpu = host_limits(1);
+  cpu.num_sms = 2;
+  return {
+      {"mlp_grid", testing::mlp(9, 33, 21, 7, DType::BF16), "partition=grid blocks=4"},
+      {"mlp_block", testing::mlp(9, 33, 21, 7, DType::BF16), "partition=block"},
+      {"mlp_unfused",
+       testing::mlp(9, 33, 21, 7, DType::F32),
+       "partition=grid blocks=8 fuse_pointwise=off fuse_epilogue=off fuse_update=off "
+       "inline_casts=off"},
+      {"mlp_launches_of_four",
+       testing::mlp(9, 33, 21, 7, DType::BF16),
+       "partition=grid blocks=2 steps_per_launch=4"},
+      {"tied_staged_commit", testing::tied(12, 24, 40, DType::BF16), "partition=grid blocks=4"},
+      {"residual", testing::residual(10, 36, DType::F32), "partition=block"},
+      {"cpu", testing::mlp(9, 33, 21, 7, DType::BF16), "partition=grid blocks=2", cpu},
+      {"cpu_swap", testing::swap(5, 7), "partition=grid blocks=2 steps_per_launch=4", cpu},
+  };
+}
+
+class ScheduleMutation : public ::testing::TestWithParam<int> {
+ protected:
+  const Case case_ = cases()[static_cast<std::size_t>(GetParam())];
+  const Schedule good_ = testing::resolved(case_.program, case_.configuration, case_.limits);
+
+  std::vector<std::string> hazards(const Schedule& schedule) const {
+    return find_hazards(case_.program, schedule);
+  }
+  /// Whether a task loads what was stored, or the caller sees it.
+  bool is_used(const Store& store) const {
+    const int buffer = store.access.buffer;
+    bool used = good_.buffers[static_cast<std::size_t>(buffer)].storage == Storage::Argument;
+    for (const Phase& phase : good_.phases) {
+      for (const Task& task : phase.tasks) {
+        for (const ExprNode& node : task.nodes) {
+          used = used || (node.kind == ExprNode::Kind::Load && node.access.buffer == buffer);
+        }
+        used = used || (task.gemm && (task.gemm->a.access.buffer == buffer ||
+                                      task.gemm->b.access.buffer == buffer));
+      }
+    }
+    return used;
+  }
+  bool is_caught(const Schedule& schedule) const { return !hazards(schedule).empty(); }
+};
+
+TEST_P(ScheduleMutation, UnmutatedPasses) { EXPECT_EQ(hazards(good_), std::vector<std::string>()); }
+
+TEST_P(ScheduleMutation, DroppedBarrierIsCaughtByFindHazards) {
+  ASSERT_GT(good_.phases.size(), 1U);
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    ASSERT_NE(bad.phases[p].edge_before, Edge::None);
+    bad.phases[p].edge_before = Edge::None;
+    EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
+  }
+}
+
+TEST_P(ScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards) {
+  if (good_.partition == Partition::Block) {
+    GTEST_SKIP() << "one block: its barrier is all there is";
+  }
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    bad.phases[p].edge_before = Edge::Block;
+    EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
+  }
+}
+
+TEST_P(ScheduleMutation, DroppedBarrierBetweenStepsIsCaughtByFindHazards) {
+  if (good_.steps_per_launch == 1) {
+    GTEST_SKIP() << "launches are ordered";
+  }
+  Schedule bad = good_;
+  bad.step_edge = Edge::None;
+  EXPECT_TRUE(is_caught(bad));
+}
+
+TEST_P(ScheduleMutation, SwappedPhasesAreCaughtByFindHazards) {
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    std::swap(bad.phases[p - 1].tasks, bad.phases[p].tasks);
+    EXPECT_TRUE(is_caught(bad)) << "phases " << p - 1 << " and " << p;
+  }
+}
+
+TEST_P(ScheduleMutation, MergedPhasesAreCaughtByFindHazards) {
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    std::vector<Task>& tasks = bad.phases[p - 1].tasks;
+    const std::vector<Task>& more = bad.phases[p].tasks;
+    tasks.insert(tasks.end(), more.begin(), more.end());
+    bad.phases.erase(bad.phases.begin() + static_cast<std::ptrdiff_t>(p));
+    EXPECT_TRUE(is_caught(bad)) << "phases " << p - 1 << " and " << p;
+  }
+}
+
+TEST_P(ScheduleMutation, EachMissingStoreIsCaughtByFindHazards) {
+  for (std::size_t p = 0; p < good_.phases.size(); ++p) {
+    for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
+      for (std::size_t s = 0; s < good_.phases[p].tasks[t].stores.size(); ++s) {
+        // Such as an activation that only its own task uses, which no task loads.
+        if (!is_used(good_.phases[p].tasks[t].stores[s])) {
+          continue;
+        }
+        Schedule bad = good_;
+        std::vector<Store>& stores = bad.phases[p].tasks[t].stores;
+        stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(s));
+        EXPECT_TRUE(is_caught(bad)) << good_.phases[p].tasks[t].name << ", store " << s;
+      }
+    }
+  }
+}
+
+TEST_P(ScheduleMutation, UpdateOfNothingIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  ASSERT_TRUE(testing::change_tasks(bad, [&](Task& task) {
+    return std::erase_if(task.stores, [&](const Store& store) {
+             return testing::is_state(case_.program, good_, store.access);
+           }) > 0;
+  }));
+  EXPECT_TRUE(is_caught(bad));
+}
+
+TEST_P(ScheduleMutation, MissingTaskIsCaughtByFindHazards) {
+  for (std::size_t p = 0; p < good_.phases.size(); ++p) {
+    for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
+      Schedule bad = good_;
+      std::vector<Task>& tasks = bad.phases[p].tasks;
+      tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(t));
+      EXPECT_TRUE(is_caught(bad)) << good_.phases[p].tasks[t].name;
+    }
+  }
+}
+
+TEST_P(ScheduleMutation, MissingLastTileIsCaughtByFindHazards) {
+  for (std::size_t p = 0; p < good_.phases.size(); ++p) {
+    for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
+      Schedule bad = good_;
+      --bad.phases[p].tasks[t].num_tiles;
+      EXPECT_TRUE(is_caught(bad)) << good_.phases[p].tasks[t].name;
+    }
+  }
+}
+
+TEST_P(ScheduleMutation, ShortenedDomainIsCaughtByFindHazards) {
+  for (std::size_t p = 0; p < good_.phases.size(); ++p) {
+    for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
+      Schedule bad = good_;
+      Task& task = bad.phases[p].tasks[t];
+      // A sum of too few terms is wrong arithmetic, and the validation's business.
+      const int num_summed = task.reduce ? task.reduce->num_reduced_dims : 0;
+      if (static_cast<int>(task.domain.size()) == num_summed) {
+        continue;
+      }
+      --task.domain.front();
+      EXPECT_TRUE(is_caught(bad)) << task.name;
+    }
+  }
+}
+
+TEST_P(ScheduleMutation, OneArenaPlaceForAllBuffersIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  int num_moved = 0;
+  for (Buffer& buffer : bad.buffers) {
+    if (buffer.storage != Storage::Argument && buffer.offset_bytes != 0) {
+      buffer.offset_bytes = 0;
+      ++num_moved;
+    }
+  }
+  if (num_moved == 0) {
+    GTEST_SKIP() << "no two buffers share an arena";
+  }
+  EXPECT_TRUE(is_caught(bad));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases,
+    ScheduleMutation,
+    ::testing::Range(0, 8),
+    [](const ::testing::TestParamInfo<int>& test) {
+      return cases()[static_cast<std::size_t>(test.param)].name;
+    }
+);
+
+}  // namespace
+}  // namespace whet
