@@ -1,0 +1,376 @@
+// Kernels that compute something else, each caught by the validation against LibTorch's bundle on
+// the CPU target, which passes the kernel they were made of. Most are made by changing expressions
+// of a Schedule, which find_hazards rightly lets pass: it proves order, not arithmetic.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "codegen/lower.hpp"
+#include "harness/bundle_cache.hpp"
+#include "harness/candidate_validation.hpp"
+#include "harness/reference_client.hpp"
+#include "jit/compile.hpp"
+#include "schedule/verify.hpp"
+#include "support/schedules.hpp"
+#include "support/test_cache.hpp"
+#include "support/text_edit.hpp"
+
+namespace whet {
+namespace {
+
+using Index = std::size_t;
+using Change = std::function<bool(Schedule&)>;
+using Edit = std::function<std::string(const std::string&)>;
+
+class ArithmeticMutation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(WHET_BIN_DIR "/whet-reference")) {
+      GTEST_SKIP() << "whet-reference is not built: WHET_TORCH is off";
+    }
+    use("online.json");
+  }
+
+  void use(const std::string& name, const DimOverrides& dims = {}) {
+    source_ = {.text = read_file(WHET_SOURCE_DIR "/workloads/" + name), .name = name, .dims = dims};
+    prepare();
+  }
+  void use_text(const std::string& text) {
+    source_ = {.text = text, .name = "workload.json", .dims = {}};
+    prepare();
+  }
+
+  const Program& program() const { return workload_->step; }
+
+  /// How the validation ends for a configuration's kernel, with a change of its schedule and an
+  /// edit of its text.
+  Outcome validated(
+      const std::string& configuration, const Change& change = nullptr, const Edit& edit = nullptr
+  ) {
+    Schedule schedule = testing::resolved(program(), configuration, limits_);
+    if (change && !change(schedule)) {
+      throw InternalError("the change found nothing to change");
+    }
+    KernelSource source = lower(program(), schedule, limits_);
+    if (edit) {
+      source.text = edit(source.text);
+    }
+    const CompileOutcome compiled = compile(source, {.cache_folder = testing::test_cache()});
+    if (compiled.status != Status::Ok) {
+      throw InternalError(compiled.detail);
+    }
+    const auto executor = make_cpu_executor(limits_.num_sms);
+    ResidentCandidate candidate(*executor, *workload_, compiled.artifact, source.plan);
+    return validate_candidate(*executor, *workload_, candidate, bundles_->get(paths_), tolerances_)
+        .outcome;
+  }
+
+  /// The kernel as it is passes, the changed one does not; `part` stands in what is said of it.
+  void expect_caught(
+      const std::string& configuration,
+      const Change& change,
+      const std::string& part,
+      const Edit& edit = nullptr
+  ) {
+    const Outcome good = validated(configuration);
+    EXPECT_EQ(good.status, Status::Ok) << configuration << ": " << good.detail;
+    const Outcome bad = validated(configuration, change, edit);
+    EXPECT_EQ(bad.status, Status::WrongResult) << configuration;
+    EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, bad.detail);
+  }
+  void expect_edit_caught(
+      const std::string& configuration, const Edit& edit, const std::string& part
+  ) {
+    expect_caught(configuration, nullptr, part, edit);
+  }
+
+  /// Calls `change` for every task that stores a new state, with the node that it stores.
+  static Change of_updates(
+      const Program& program, const std::function<bool(Task&, const Store&, ExprNode&)>& change
+  ) {
+    return [&program, change](Schedule& schedule) {
+      return testing::change_tasks(schedule, [&](Task& task) {
+        bool changed = false;
+        for (const Store& store : task.stores) {
+          if (testing::is_state(program, schedule, store.access)) {
+            changed = change(task, store, task.nodes[Index(store.node)]) || changed;
+          }
+        }
+        return changed;
+      });
+    };
+  }
+
+  /// The updates of all states, or of the one with this name, by `share` of what they should be.
+  Change scaled_update(double share, const std::string& name = "") const {
+    const Program& step = program();
+    return of_updates(step, [&step, share, name](Task&, const Store& store, ExprNode& node) {
+      const bool is_meant = name.empty() || step.value(store.value).name == "after:" + name;
+      if (!is_meant || node.op != OpKind::Sub) {
+        return false;
+      }
+      node.attributes.alpha = share;
+      return true;
+    });
+  }
+
+ private:
+  void prepare() {
+    workload_ = parse_workload(source_.text, source_.name, source_.dims);
+    paths_ = ensure_bundles(
+                 *workload_,
+                 {.command = {WHET_BIN_DIR "/whet-reference"},
+                  .workload = source_,
+                  .cache_folder = testing::test_cache(),
+                  .tolerances = kTolerances}
+    )
+                 .paths;
+    bundles_ = std::make_unique<BundleCache>(*workload_);
+  }
+
+  static constexpr const char* kTolerances = WHET_SOURCE_DIR "/configs/tolerances.json";
+
+  WorkloadSource source_;
+  std::optional<Workload> workload_;
+  std::vector<std::filesystem::path> paths_;
+  std::unique_ptr<BundleCache> bundles_;
+  const Tolerances tolerances_ = Tolerances::load(kTolerances);
+  const DeviceLimits limits_ = host_limits(1);
+};
+
+constexpr const char* kBlock = "partition=block";
+
+TEST_F(ArithmeticMutation, UpdateOfNothingIsCaughtByValidation) {
+  expect_caught(kBlock, scaled_update(0.0), "step 1");
+}
+
+TEST_F(ArithmeticMutation, UpdateOfAllButOneStateIsCaughtByValidation) {
+  for (const std::string name : {"w1", "b1", "w2", "b2"}) {
+    expect_caught(kBlock, scaled_update(0.0, name), name + " at step 1");
+  }
+}
+
+TEST_F(ArithmeticMutation, UpdateWithHalfTheGradientIsCaughtByValidation) {
+  for (const std::string name : {"", "w1", "b1", "w2", "b2"}) {
+    expect_caught(kBlock, scaled_update(0.5, name), name + " at step 1");
+  }
+}
+
+TEST_F(ArithmeticMutation, HalfTheGradientInF32IsCaughtByValidation) {
+  use("mlp_f32.json", {{"batch", 9}, {"in", 33}, {"hidden", 21}, {"out", 7}});
+  expect_caught(kBlock, scaled_update(0.5), "step 1");
+}
+
+TEST_F(ArithmeticMutation, UnwrittenOutputIsCaughtByValidation) {
+  expect_caught(
+      kBlock,
+      [this](Schedule& schedule) {
+        return testing::change_tasks(schedule, [&](Task& task) {
+          return std::erase_if(task.stores, [&](const Store& store) {
+                   return testing::is_output(program(), schedule, store.access);
+                 }) > 0;
+        });
+      },
+      "loss"
+  );
+}
+
+// One sample of the batch less, in a weight's gradient and in a bias's.
+TEST_F(ArithmeticMutation, OmittedSampleIsCaughtByValidation) {
+  expect_caught(
+      kBlock,
+      of_updates(
+          program(),
+          [](Task& task, const Store&, ExprNode&) { return task.gemm && --task.gemm->k > 0; }
+      ),
+      "step 1"
+  );
+  expect_caught(
+      kBlock,
+      of_updates(
+          program(),
+          [](Task& task, const Store&, ExprNode&) {
+            return task.reduce && --task.domain.back() > 0;
+          }
+      ),
+      "step 1"
+  );
+}
+
+/// y = (x W) W^T: the gradient of W is the sum of two terms.
+constexpr const char* kTied = R"({
+  "schema": "whet.workload/1", "name": "tied",
+  "inputs": [{"name": "x", "shape": [12, 24], "dtype": "f32", "fill": {"kind": "normal"}}],
+  "scalars": [{"name": "lr", "dtype": "f32", "value": 0.01}],
+  "state": [{"name": "w", "shape": [24, 40], "dtype": "f32",
+             "fill": {"kind": "normal", "scale": 0.2}}],
+  "forward": [
+    {"op": "mm", "in": ["x", "w"], "out": "up"},
+    {"op": "transpose", "in": ["w"], "dims": [0, 1], "out": "turned"},
+    {"op": "mm", "in": ["up", "turned"], "out": "y"},
+    {"op": "mse_loss", "in": ["y", "x"], "out": "loss"}],
+  "loss": "loss", "optimizer": {"kind": "sgd", "lr": "lr"}, "outputs": ["loss"]
+})";
+
+TEST_F(ArithmeticMutation, OmittedGradientTermIsCaughtByValidation) {
+  use_text(kTied);
+  for (const Index omitted : {0, 1}) {
+    expect_caught(
+        kBlock,
+        [omitted](Schedule& schedule) {
+          return testing::change_tasks(schedule, [&](Task& task) {
+            bool changed = false;
+            for (ExprNode& node : task.nodes) {
+              if (node.kind == ExprNode::Kind::Apply && node.op == OpKind::Add) {
+                node.operands[omitted] = node.operands[1 - omitted];
+                node.attributes.alpha = 0.0;
+                changed = true;
+              }
+            }
+            return changed;
+          });
+        },
+        "w at step 1"
+    );
+  }
+}
+
+// The derivative of relu taken for 1.
+TEST_F(ArithmeticMutation, OmittedMaskOfTheActivationIsCaughtByValidation) {
+  expect_caught(
+      kBlock,
+      [](Schedule& schedule) {
+        return testing::change_tasks(schedule, [](Task& task) {
+          bool changed = false;
+          for (ExprNode& node : task.nodes) {
+            if (node.op == OpKind::ThresholdBackward) {
+              node.attributes.other = -1.0;  // no activation is below
+              changed = true;
+            }
+          }
+          return changed;
+        });
+      },
+      "w1 at step 1"
+  );
+}
+
+TEST_F(ArithmeticMutation, DroppedRoundingOfAWeightGradientIsCaughtByValidation) {
+  for (const std::string name : {"w1", "w2"}) {
+    const Program& step = program();
+    expect_caught(
+        kBlock,
+        of_updates(
+            step,
+            [&step, &name](Task& task, const Store& store, ExprNode&) {
+              bool changed = false;
+              for (ExprNode& node : task.nodes) {
+                if (step.value(store.value).name == "after:" + name &&
+                    node.kind == ExprNode::Kind::Apply && node.dtype == DType::BF16) {
+                  node.dtype = DType::F32;
+                  changed = true;
+                }
+              }
+              return changed;
+            }
+        ),
+        name + " at step 1"
+    );
+  }
+}
+
+/// Keeps what ThresholdBackward gives, dH, in f32 up to the products and sums that read it.
+bool keep_hidden_gradient_wide(Schedule& schedule) {
+  int wide = -1;
+  testing::change_tasks(schedule, [&wide](Task& task) {
+    for (const Store& store : task.stores) {
+      ExprNode& node = task.nodes[Index(store.node)];
+      if (node.op == OpKind::ThresholdBackward) {
+        wide = store.access.buffer;
+        node.dtype = DType::F32;
+        task.nodes[Index(node.operands[0])].dtype = DType::F32;
+      }
+    }
+    return true;
+  });
+  if (wide < 0) {
+    return false;
+  }
+  Buffer& buffer = schedule.buffers[Index(wide)];
+  buffer.dtype = DType::F32;
+  std::int64_t& arena =
+      buffer.storage == Storage::Shared ? schedule.shared_arena_bytes : schedule.arena_bytes;
+  buffer.offset_bytes = arena;
+  arena += buffer.num_elements * dtype_bytes(DType::F32);
+  return testing::change_tasks(schedule, [wide](Task& task) {
+    bool reads = false;
+    for (ExprNode& node : task.nodes) {
+      if (node.kind == ExprNode::Kind::Load && node.access.buffer == wide) {
+        node.dtype = DType::F32;
+        reads = true;
+      }
+    }
+    if (task.gemm) {
+      for (GemmOperand* operand : {&task.gemm->a, &task.gemm->b}) {
+        if (operand->access.buffer == wide) {
+          operand->stored = DType::F32;
+          task.gemm->dtype = DType::F32;
+          reads = true;
+        }
+      }
+    }
+    return reads;
+  });
+}
+
+TEST_F(ArithmeticMutation, DroppedRoundingOfTheHiddenGradientIsCaughtByValidation) {
+  expect_caught(kBlock, keep_hidden_gradient_wide, "w1 at step 1");
+}
+
+// Which of the resident batches a step reads follows from the step's number.
+TEST_F(ArithmeticMutation, WrongStepParityIsCaughtByValidation) {
+  const auto batch = [](const std::string& instead) {
+    return [instead](const std::string& text) {
+      return testing::edited(text, "args.first_batch + static_cast<u32>(step)", instead);
+    };
+  };
+  const std::string of_four = "partition=block steps_per_launch=4";
+  expect_edit_caught(kBlock, batch("args.first_batch ^ 1u"), "loss at step 1");
+  expect_edit_caught(kBlock, batch("args.first_batch & 1u"), "w1 at replay");
+  expect_edit_caught(of_four, batch("args.first_batch"), "w1 at replay");
+  expect_edit_caught(
+      of_four, batch("args.first_batch + (static_cast<u32>(step) ^ 1u)"), "loss of step 1"
+  );
+}
+
+// Ragged: what lies behind the tail is a neighbour's, or the guard of the tensor.
+TEST_F(ArithmeticMutation, SkippedTailMaskIsCaughtByValidation) {
+  use("mlp_f32.json", {{"batch", 9}, {"in", 33}, {"hidden", 21}, {"out", 7}});
+  const std::string configuration = "partition=block tile_m=16 tile_n=16";
+  expect_edit_caught(
+      configuration,
+      [](const std::string& text) {
+        return testing::edited(
+            text, "const i64 rows = least(16, 33 - m0);", "const i64 rows = 16;"
+        );
+      },
+      "the kernel wrote past the end of state 'w1'"
+  );
+  expect_edit_caught(
+      configuration,
+      [](const std::string& text) {
+        return testing::edited(
+            text, "const i64 columns = least(16, 21 - n0);", "const i64 columns = 16;"
+        );
+      },
+      "the kernel wrote past the end of state 'w1'"
+  );
+}
+
+}  // namespace
+}  // namespace whet
