@@ -1,0 +1,253 @@
+// CUDA kernels that are wrong, each caught by the emulation: by its check of accesses, which also
+// finds races in the first run, or by the comparison of its results with an interpreter. The kernel
+// that each was made of passes both.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "schedule/verify.hpp"
+#include "support/programs.hpp"
+#include "support/schedules.hpp"
+#include "support/step_runner.hpp"
+#include "support/text_edit.hpp"
+
+namespace whet {
+namespace {
+
+using Index = std::size_t;
+using Change = std::function<void(Schedule&)>;
+
+/// How one text becomes another; empty: unedited.
+struct TextEdit {
+  std::string from;
+  std::string to;
+};
+
+class KernelMutation : public ::testing::Test {
+ protected:
+  static constexpr const char* kDiffers = "differs from the interpreter";
+
+  void use(Program program) {
+    program_ = std::move(program);
+    data_ = testing::draw_data(program_, 2);
+    expected_ = testing::interpret(program_, data_, kSteps);
+  }
+
+  /// What the emulation says of a kernel; empty when it has nothing against it.
+  std::string complaint(
+      const std::string& configuration, const Change& change = nullptr, const TextEdit& edit = {}
+  ) const {
+    Schedule schedule = testing::resolved(program_, configuration, emulated_limits());
+    if (change) {
+      const Schedule before = schedule;
+      change(schedule);
+      if (schedule == before) {
+        throw InternalError("the change changed nothing");
+      }
+    }
+    KernelSource source = lower(program_, schedule, emulated_limits());
+    if (!edit.from.empty()) {
+      source.text = testing::edited(source.text, edit.from, edit.to);
+    }
+    const CompileOutcome compiled = compile(
+        source, {.cache_folder = testing::test_cache(), .emulation_checks = AccessChecks::All}
+    );
+    if (compiled.status != Status::Ok) {
+      throw InternalError(compiled.detail);
+    }
+    return run(compiled.artifact, source.plan);
+  }
+
+  void expect_caught(
+      const std::string& configuration,
+      const Change& change,
+      const std::string& part,
+      const TextEdit& edit = {}
+  ) const {
+    SCOPED_TRACE(configuration + (edit.from.empty() ? "" : ", without: " + edit.from));
+    EXPECT_EQ(complaint(configuration), "");
+    EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, complaint(configuration, change, edit));
+  }
+  void expect_edit_caught(
+      const std::string& configuration, const TextEdit& edit, const std::string& part
+  ) const {
+    expect_caught(configuration, nullptr, part, edit);
+  }
+
+  const Program& program() const { return program_; }
+
+ private:
+  std::string run(const std::filesystem::path& artifact, const LaunchPlan& plan) const {
+    try {
+      const auto executor = make_emulated_executor({});
+      testing::StepRunner runner(*executor, program_, artifact, plan, data_);
+      const double error =
+          testing::largest_error(runner.run(kSteps), expected_, data_, plan.steps_per_launch);
+      return error <= kLimit ? "" : fmt::format("{} by {}", kDiffers, error);
+    } catch (const DeviceFault& fault) {
+      return fault.what();
+    }
+  }
+
+  static constexpr int kSteps = 4;
+  /// Sums run in another order, which flips a rounding to BF16 here and there.
+  static constexpr double kLimit = 1e-2;
+
+  Program program_;
+  testing::StepData data_;
+  testing::StepResult expected_;
+};
+
+Program ragged(DType dtype) { return testing::mlp(9, 33, 21, 7, dtype); }
+/// Rows of 16 bytes, which asynchronous copies can fetch.
+Program aligned() { return testing::mlp(16, 64, 40, 16, DType::BF16); }
+
+/// Tiles for every block, and without barriers of their own that would hide the loss of another.
+Program spread() { return testing::mlp(20, 40, 72, 32, DType::BF16); }
+const std::string kSpread = "partition=grid blocks=4 operands=direct split_k=1 tile_m=16 tile_n=16";
+const std::string kOneBlock =
+    "partition=block operands=direct split_k=1 tile_m=32 tile_n=32 threads=128";
+
+Change without_edge(Index phase) {
+  return [phase](Schedule& schedule) { schedule.phases.at(phase).edge_before = Edge::None; };
+}
+
+const std::string kStaged = "partition=block operands=staged tile_k=16 split_k=1 threads=128";
+
+TEST_F(KernelMutation, DroppedBarrierBetweenPhasesIsARace) {
+  use(spread());
+  for (const Index p : {1, 2, 3}) {
+    expect_caught(kSpread, without_edge(p), "race: ");
+  }
+  // The third of the block's follows sums, which end with a barrier of their own.
+  for (const Index p : {1, 2}) {
+    expect_caught(kOneBlock, without_edge(p), "race: ");
+  }
+}
+
+TEST_F(KernelMutation, DroppedBarrierBetweenStepsIsARace) {
+  use(spread());
+  expect_caught(
+      kSpread + " steps_per_launch=4",
+      [](Schedule& schedule) { schedule.step_edge = Edge::None; },
+      "race: "
+  );
+}
+
+TEST_F(KernelMutation, BlockBarrierInPlaceOfTheGridsIsARace) {
+  use(spread());
+  for (const Index p : {1, 2, 3}) {
+    expect_caught(
+        kSpread, [p](Schedule& schedule) { schedule.phases[p].edge_before = Edge::Block; }, "race: "
+    );
+  }
+}
+
+TEST_F(KernelMutation, SwappedPhasesDifferFromTheInterpreter) {
+  use(ragged(DType::BF16));
+  for (const Index p : {1, 2, 3}) {
+    expect_caught(
+        "partition=grid blocks=4",
+        [p](Schedule& schedule) {
+          std::swap(schedule.phases[p - 1].tasks, schedule.phases[p].tasks);
+        },
+        kDiffers
+    );
+  }
+}
+
+TEST_F(KernelMutation, MissingWaitOnAnAsynchronousCopyIsARace) {
+  use(aligned());
+  const std::string under_way = "an asynchronous copy of";
+  for (const std::string stages : {" stages=2", " stages=3"}) {
+    expect_edit_caught(kStaged + stages, {"cp_async_wait<G::kStages - 2>();", ""}, under_way);
+  }
+  // One group too few.
+  expect_edit_caught(
+      kStaged + " stages=3",
+      {"cp_async_wait<G::kStages - 2>();", "cp_async_wait<G::kStages - 1>();"},
+      under_way
+  );
+  expect_edit_caught(kStaged + " stages=1", {"cp_async_wait<0>();", ""}, under_way);
+}
+
+TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
+  use(aligned());
+  expect_edit_caught(
+      kStaged + " stages=3", {"block_barrier();  // also: all have read", "//"}, "race: "
+  );
+  expect_edit_caught(
+      kStaged + " stages=1",
+      {"cp_async_wait<0>();\n      block_barrier();", "cp_async_wait<0>();"},
+      "race: "
+  );
+  expect_edit_caught(
+      "partition=block operands=direct split_k=4 threads=128",
+      {"Place::share(partial, acc);\n  block_barrier();", "Place::share(partial, acc);"},
+      "race: "
+  );
+}
+
+// A row too far lies in what follows in the arena, a column too far in the next row.
+TEST_F(KernelMutation, SkippedTailMaskOfStoresIsCaught) {
+  use(ragged(DType::BF16));
+  const std::string mask = "m < G::kM && n < G::kN";
+  expect_edit_caught("partition=grid blocks=4", {mask, "n < G::kN"}, "race: ");
+  expect_edit_caught("partition=grid blocks=4", {mask, "m < G::kM"}, "outside of it");
+}
+
+TEST_F(KernelMutation, SkippedTailMaskOfLoadsIsCaught) {
+  use(ragged(DType::BF16));
+  const std::string valid = "const bool valid = row < O::kRows && k < G::kK;";
+  expect_edit_caught(kStaged, {valid, "const bool valid = k < G::kK;"}, "outside of");
+  expect_edit_caught(kStaged, {valid, "const bool valid = row < O::kRows;"}, "outside of");
+}
+
+TEST_F(KernelMutation, WrongStepParityDiffersFromTheInterpreter) {
+  use(ragged(DType::BF16));
+  const std::string batch = "args.first_batch + static_cast<u32>(step)";
+  expect_edit_caught(
+      "partition=grid blocks=2 steps_per_launch=4", {batch, "args.first_batch"}, kDiffers
+  );
+  expect_edit_caught("partition=grid blocks=2", {batch, "args.first_batch ^ 1u"}, kDiffers);
+}
+
+TEST_F(KernelMutation, UpdateByAnotherShareDiffersFromTheInterpreter) {
+  use(ragged(DType::F32));
+  for (const double share : {0.0, 0.5}) {
+    expect_caught(
+        "partition=grid blocks=4",
+        [this, share](Schedule& schedule) {
+          testing::change_tasks(schedule, [&](Task& task) {
+            for (const Store& store : task.stores) {
+              if (testing::is_state(program(), schedule, store.access)) {
+                task.nodes[Index(store.node)].attributes.alpha = share;
+              }
+            }
+            return true;
+          });
+        },
+        kDiffers
+    );
+  }
+}
+
+TEST_F(KernelMutation, UnwrittenOutputDiffersFromTheInterpreter) {
+  use(ragged(DType::F32));
+  expect_caught(
+      "partition=grid blocks=4",
+      [this](Schedule& schedule) {
+        testing::change_tasks(schedule, [&](Task& task) {
+          return std::erase_if(task.stores, [&](const Store& store) {
+                   return testing::is_output(program(), schedule, store.access);
+                 }) > 0;
+        });
+      },
+      kDiffers
+  );
+}
+
+}  // namespace
+}  // namespace whet
