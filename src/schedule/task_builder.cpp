@@ -97,7 +97,10 @@ Access access_through(const ValueTable& table, ValueId v, const Chain& chain) {
   if (table.buffer[static_cast<std::size_t>(v)] < 0) {
     throw NeedsStorage{.value = v};
   }
-  Affine affine{.offset = 0, .strides = tensor.strides};
+  // What a task stores is dense, a view too.
+  Affine affine{
+      .offset = 0,
+      .strides = table.is_argument(v) ? tensor.strides : contiguous_strides(tensor.shape)};
   for (const ViewStep& step : chain) {
     std::optional<Affine> next = through(affine, step);
     if (!next) {
