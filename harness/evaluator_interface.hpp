@@ -14,9 +14,9 @@ namespace whet {
 struct InterleavedRequest {
   std::vector<Configuration> candidates;
   bool with_peers = false;  ///< LibTorch takes part, in a process of its own each time
-  int num_processes = 4;   ///< the unit of replication
-  int num_rounds = 2;      ///< two blocks a candidate and round
-  std::string purpose;     ///< of the sample blocks: "final", "publish"
+  int num_processes = 4;    ///< the unit of replication
+  int num_rounds = 2;       ///< two blocks a candidate and round
+  std::string purpose;      ///< of the sample blocks: "final", "publish"
   std::uint64_t seed = 0;
 };
 

@@ -93,7 +93,8 @@ ProcessBlocks measure_process(
   const std::unique_ptr<PeerClient> peers = with_peers ? setup.start_peers() : nullptr;
   const std::size_t num_subjects = positions.size() + (with_peers ? setup.peers.size() : 0);
   std::int64_t block_idx = 0;
-  for (const int subject : interleaved_order(static_cast<int>(num_subjects), request.num_rounds, seed)) {
+  for (const int subject :
+       interleaved_order(static_cast<int>(num_subjects), request.num_rounds, seed)) {
     const auto subject_idx = static_cast<std::size_t>(subject);
     if (subject_idx >= positions.size()) {
       if (blocks.peer_fault.status == Status::Ok) {

@@ -147,7 +147,8 @@ void serve_blocks(const Options& options, Peers& peers) {
     int num_steps = 0;
     char rest = 0;
     const bool is_read = std::sscanf(line.c_str(), "%31s %d%c", name, &num_steps, &rest) == 2;
-    const bool is_known = std::string(name) == kEager || (std::string(name) == kGraph && peers.captured);
+    const bool is_known =
+        std::string(name) == kEager || (std::string(name) == kGraph && peers.captured);
     if (!is_read || !is_known || num_steps < 1) {
       throw UserError(fmt::format(
           "standard input: expected \"{} N\"{}, found \"{}\"",
@@ -237,7 +238,11 @@ int run(int argc, char** argv) {
   time.add_option("--device", options.device, "cpu, or the first GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   time.add_flag("--captured", options.captured, "replay a CUDA graph of the steps");
-  time.add_flag("--serve", options.serve, "time N steps for each \"libtorch-eager N\" or \"libtorch-graph N\" on standard input");
+  time.add_flag(
+      "--serve",
+      options.serve,
+      "time N steps for each \"libtorch-eager N\" or \"libtorch-graph N\" on standard input"
+  );
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

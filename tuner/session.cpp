@@ -319,11 +319,11 @@ class Session {
           times.push_back(sample.time_ns);
         }
         samples.push_back(
-          {{"name", peer.name},
-           {"process", block.process},
-           {"block", block.block},
-           {"purpose", block.purpose},
-           {"time_ns", std::move(times)}}
+            {{"name", peer.name},
+             {"process", block.process},
+             {"block", block.block},
+             {"purpose", block.purpose},
+             {"time_ns", std::move(times)}}
         );
       }
     }

@@ -44,10 +44,10 @@ struct SessionOutcome {
 
 /// Tunes one workload: the baseline first, then what the strategy proposes until the budget ends or
 /// `interrupted` turns true; each evaluation is committed before the next is asked for. Evaluations
-/// that `session` already holds are observed, not repeated. Then the finalists are measured against each
-/// other in fresh processes and the selector decides. After the choice the winner, the baseline and
-/// LibTorch are measured in further fresh processes: from them come the published times, and whether
-/// to delegate to LibTorch.
+/// that `session` already holds are observed, not repeated. Then the finalists are measured against
+/// each other in fresh processes and the selector decides. After the choice the winner, the
+/// baseline and LibTorch are measured in further fresh processes: from them come the published
+/// times, and whether to delegate to LibTorch.
 SessionOutcome run_session(
     EvaluatorInterface& evaluator,
     const SearchSpace& space,

@@ -84,29 +84,43 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool tiny = traits.largest_product <= (1 << 13);  // one block's tiles are then wide
+  const bool large = traits.largest_product > (1 << 20);
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
+  Values few_blocks;
+  for (std::int64_t n = 1; large && 4 * n < limits.num_sms; n *= 2) {
+    few_blocks.push_back(fmt::format("{}", n));
+  }
   std::vector<Knob> knobs{
       {"partition",
        {"grid", "block"},
        tiny ? "block" : "grid",
-       "one block owns everything, or tiles are spread over the grid"},
+       "one block owns everything, or tiles are spread over the grid",
+       large ? Values{"block"} : Values{}},
       {"operands",
        {"direct", "staged"},
        "direct",
        "of products: from memory to registers, or staged in shared memory"},
-      {"engine", {"mma", "simt"}, "mma", "tensor cores (16-bit products), or plain fma"},
+      {"engine",
+       {"mma", "simt"},
+       "mma",
+       "tensor cores (16-bit products), or plain fma",
+       large ? Values{"simt"} : Values{}},
       {"blocks",
        std::move(blocks),
        fmt::format("{}", limits.num_sms),
-       "blocks of the cooperative grid"},
+       "blocks of the cooperative grid",
+       std::move(few_blocks)},
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
       {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
       {"tile_m", {"16", "32", "64"}, tiny ? "64" : "16", "rows of a product's tile"},
       {"tile_n", {"16", "32", "64", "128"}, tiny ? "64" : "32", "columns of a product's tile"},
       {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
       {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
-      {"split_k", {"1", "2", "4", "8"}, tiny ? "1" : "4", "warp groups of a block that share a tile's K"},
+      {"split_k",
+       {"1", "2", "4", "8"},
+       tiny ? "1" : "4",
+       "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };
@@ -124,12 +138,23 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       return knob.name == "engine";
     });
     engine->values = {"simt"};
+    engine->unlikely = {};
     engine->default_value = "simt";
   }
   return knobs;
 }
 
-/// Knobs whose every combination the first points of a sample must touch.
+Values likely_values(const Knob& knob) {
+  Values values;
+  for (const std::string& value : knob.values) {
+    if (std::find(knob.unlikely.begin(), knob.unlikely.end(), value) == knob.unlikely.end()) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+/// Knobs that split the space into parts of different kind.
 bool is_stratum(const std::string& name) {
   static const std::set<std::string> strata{
       "partition",
@@ -193,23 +218,29 @@ Configuration SearchSpace::default_configuration() const {
 }
 
 Configuration SearchSpace::sample(std::uint64_t seed, std::uint64_t n) const {
-  // Strata run through all their combinations, in an order shuffled by a rotation of each digit;
-  // the other knobs are drawn independently.
+  constexpr std::uint64_t kPeriod = 4;
+  enum class Strata { Default, OneChanged, Drawn };
+  constexpr Strata kStrata[kPeriod] = {
+      Strata::Default, Strata::OneChanged, Strata::Default, Strata::Drawn};
+  const Strata strata = kStrata[n % kPeriod];
   const Philox random(seed, n);
-  const Philox rotation(seed, UINT64_MAX);
   Configuration configuration;
-  std::uint64_t rest = n;
+  std::vector<std::pair<std::string, std::string>> changes;
   for (std::size_t k = 0; k < knobs_.size(); ++k) {
     const Knob& knob = knobs_[k];
-    const std::uint64_t count = knob.values.size();
-    std::uint64_t digit = 0;
-    if (is_stratum(knob.name)) {
-      digit = (rest + rotation.word(k)) % count;
-      rest /= count;
-    } else {
-      digit = random.word(k) % count;
+    const Values values = likely_values(knob);
+    const bool is_drawn = strata == Strata::Drawn || !is_stratum(knob.name);
+    configuration.values[knob.name] =
+        is_drawn ? values[random.word(k) % values.size()] : knob.default_value;
+    for (const std::string& value : values) {
+      if (is_stratum(knob.name) && value != knob.default_value) {
+        changes.emplace_back(knob.name, value);
+      }
     }
-    configuration.values[knob.name] = knob.values[digit];
+  }
+  if (strata == Strata::OneChanged && !changes.empty()) {
+    const auto& [name, value] = changes[n / kPeriod % changes.size()];
+    configuration.values[name] = value;
   }
   return canonical(std::move(configuration), knobs_);
 }

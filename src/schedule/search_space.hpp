@@ -16,7 +16,8 @@ struct Knob {
   std::string name;
   std::vector<std::string> values;
   std::string default_value;
-  std::string about;  ///< one line for `whet show --space`
+  std::string about;                       ///< one line for `whet show --space`
+  std::vector<std::string> unlikely = {};  ///< values far from fast here, which sample() leaves out
 };
 
 /// Why a configuration is not legal: the constraint's name and the two numbers in one sentence.
@@ -36,8 +37,10 @@ class SearchSpace {
   double size_bound() const;
   /// The untuned heuristic: the baseline of every search.
   Configuration default_configuration() const;
-  /// The n-th point of the seeded order. The order is stratified: the first points touch every
-  /// partition, engine and fusion. Points may repeat or be illegal; callers check both.
+  /// The n-th point of the seeded order. Partition, engine, operands and fusions are strata: half
+  /// of the points keep their defaults, a quarter change one of them in turn, a quarter draw them
+  /// all; so the first points touch every likely value. Points may repeat or be illegal; callers
+  /// check both.
   Configuration sample(std::uint64_t seed, std::uint64_t n) const;
   /// The n-th point in mixed-radix order, n < size_bound(): what `exhaustive` walks.
   Configuration at(std::uint64_t n) const;

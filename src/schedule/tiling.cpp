@@ -88,7 +88,8 @@ std::optional<ConstraintViolation> tile_gemm(
             16 * tiling.split_k
         )};
   }
-  if (mma ? !warp_grid(tiling, threads) : !thread_tile(tiling, threads)) {
+  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
+  if (!grid) {
     return ConstraintViolation{
         "tile_threads",
         fmt::format(
@@ -98,6 +99,22 @@ std::optional<ConstraintViolation> tile_gemm(
             tiling.tile_n,
             threads,
             tiling.split_k
+        )};
+  }
+  // Beside them a thread holds operands, and what the epilogue reads: more would spill.
+  constexpr std::int64_t kMaxAccumulators = 64;
+  const std::int64_t accumulators =
+      mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
+  if (accumulators > kMaxAccumulators) {
+    return ConstraintViolation{
+        "accumulators",
+        fmt::format(
+            "{}: a tile of {} x {} gives each thread {} accumulators, more than {}",
+            task.name,
+            tiling.tile_m,
+            tiling.tile_n,
+            accumulators,
+            kMaxAccumulators
         )};
   }
   return std::nullopt;

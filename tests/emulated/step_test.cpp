@@ -44,11 +44,12 @@ const std::vector<std::string>& configurations() {
       "stages=3",
       "blocks=8 operands=staged fuse_epilogue=off fuse_update=off split_k=2 tile_k=32 stages=1",
       "blocks=8 fuse_pointwise=off inline_casts=off tile_m=32 tile_n=64 threads=128 split_k=1",
-      "partition=block operands=staged threads=256 split_k=8 tile_k=128 inline_casts=off "
+      "partition=block operands=staged split_k=8 tile_m=16 tile_n=32 tile_k=128 inline_casts=off "
       "fuse_update=off",
       "blocks=2 operands=staged steps_per_launch=4 skew=0 stages=4 tile_n=64",
       "blocks=8 engine=simt tile_m=64 tile_n=64 tile_k=16 split_k=4 fuse_pointwise=off",
-      "partition=block engine=simt threads=128 split_k=4 steps_per_launch=4 fuse_epilogue=off",
+      "partition=block engine=simt threads=128 split_k=4 tile_m=16 tile_n=32 steps_per_launch=4 "
+      "fuse_epilogue=off",
       "blocks=4 operands=staged threads=512 tile_m=64 tile_n=64 split_k=4 tile_k=64 "
       "fuse_update=off",
   };

@@ -127,9 +127,10 @@ class StepInterpreter {
     double sum = 0.0;
     const std::int64_t k = shape(a)[1];
     const std::int64_t n = shape(b)[1];
+    const double* row = values_.at(a).data() + index[0] * k;
+    const double* column = values_.at(b).data() + index[1];
     for (std::int64_t i = 0; i < k; ++i) {
-      sum += values_.at(a)[static_cast<std::size_t>(index[0] * k + i)] *
-             values_.at(b)[static_cast<std::size_t>(i * n + index[1])];
+      sum += row[i] * column[i * n];
     }
     return sum;
   }

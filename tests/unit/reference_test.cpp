@@ -182,7 +182,8 @@ TEST_F(ReferenceProgram, PrintsASampleABlock) {
 
 TEST_F(ReferenceProgram, ServesBlocksUntilItsInputEnds) {
   const ProcessResult result =
-      run({"time", "--workload", workload_, "--steps", "4", "--serve"}, "libtorch-eager 8\nlibtorch-eager 6\n");
+      run({"time", "--workload", workload_, "--steps", "4", "--serve"},
+          "libtorch-eager 8\nlibtorch-eager 6\n");
   ASSERT_EQ(result.exit.code, 0) << result.error_output;
 
   std::vector<JsonCursor> lines;

@@ -22,8 +22,8 @@ WHET_DEVICE void spin_pause() { asm volatile("" ::: "memory"); }
 static bool grid_barrier(u32* control, u32 num_blocks, u32 block, u32 place, u32 spin_limit) {
   constexpr u32 kFlip = 0x80000000u;
   constexpr u32 kSpins = 2000u;  // a few microseconds: longer than a step of the small workloads
-  // A sleep of a millisecond lasts some four thousand polls of a GPU, which limits are meant for; it
-  // counts as fewer, since other programs may hold the cores. The usual limit is then 8 seconds.
+  // A sleep of a millisecond lasts some four thousand polls of a GPU, which limits are meant for;
+  // it counts as fewer, since other programs may hold the cores. The usual limit is then 8 seconds.
   constexpr u32 kPollsOfASleep = 1024u;
   const u32 arrival = block == 0u ? kFlip - (num_blocks - 1u) : 1u;
   const u32 before = __atomic_fetch_add(control, arrival, __ATOMIC_ACQ_REL);

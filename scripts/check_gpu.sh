@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# For a machine with a GPU: runs the GPU tests, then one configuration of each partition under
+# compute-sanitizer. Usage: check_gpu.sh [folder of the test programs] [folder for the logs].
+set -euo pipefail
+
+tests=${1:-build/release/tests}
+logs=${2:-build/check_gpu}
+mkdir -p "$logs"
+
+for program in cuda_executor_test gpu_step_test; do
+  "$tests/$program" >"$logs/$program.txt" 2>&1 || { cat "$logs/$program.txt"; exit 1; }
+  tail -n 3 "$logs/$program.txt"
+done
+for tool in memcheck racecheck; do
+  compute-sanitizer --tool "$tool" --error-exitcode 1 \
+    "$tests/gpu_step_test" --gtest_filter='GpuPartitions.*' >"$logs/$tool.txt" 2>&1 ||
+    { cat "$logs/$tool.txt"; exit 1; }
+  printf '%s: %s\n' "$tool" "$(tail -n 1 "$logs/$tool.txt")"
+done
