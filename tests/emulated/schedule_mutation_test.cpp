@@ -86,26 +86,6 @@ TEST_P(ScheduleMutation, DroppedBarrierIsCaughtByFindHazards) {
   }
 }
 
-TEST_P(ScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards) {
-  if (good_.partition == Partition::Block) {
-    GTEST_SKIP() << "one block: its barrier is all there is";
-  }
-  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
-    Schedule bad = good_;
-    bad.phases[p].edge_before = Edge::Block;
-    EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
-  }
-}
-
-TEST_P(ScheduleMutation, DroppedBarrierBetweenStepsIsCaughtByFindHazards) {
-  if (good_.steps_per_launch == 1) {
-    GTEST_SKIP() << "launches are ordered";
-  }
-  Schedule bad = good_;
-  bad.step_edge = Edge::None;
-  EXPECT_TRUE(is_caught(bad));
-}
-
 TEST_P(ScheduleMutation, SwappedPhasesAreCaughtByFindHazards) {
   for (std::size_t p = 1; p < good_.phases.size(); ++p) {
     Schedule bad = good_;
@@ -189,7 +169,32 @@ TEST_P(ScheduleMutation, ShortenedDomainIsCaughtByFindHazards) {
   }
 }
 
-TEST_P(ScheduleMutation, OneArenaPlaceForAllBuffersIsCaughtByFindHazards) {
+/// Of the cases with several blocks.
+class GridScheduleMutation : public ScheduleMutation {};
+
+TEST_P(GridScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards) {
+  ASSERT_EQ(good_.partition, Partition::Grid);
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    bad.phases[p].edge_before = Edge::Block;
+    EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
+  }
+}
+
+/// Of the cases with several steps a launch.
+class LongLaunchMutation : public ScheduleMutation {};
+
+TEST_P(LongLaunchMutation, DroppedBarrierBetweenStepsIsCaughtByFindHazards) {
+  ASSERT_GT(good_.steps_per_launch, 1);
+  Schedule bad = good_;
+  bad.step_edge = Edge::None;
+  EXPECT_TRUE(is_caught(bad));
+}
+
+/// Of the cases with several buffers in an arena.
+class ArenaMutation : public ScheduleMutation {};
+
+TEST_P(ArenaMutation, OneArenaPlaceForAllBuffersIsCaughtByFindHazards) {
   Schedule bad = good_;
   int num_moved = 0;
   for (Buffer& buffer : bad.buffers) {
@@ -198,20 +203,20 @@ TEST_P(ScheduleMutation, OneArenaPlaceForAllBuffersIsCaughtByFindHazards) {
       ++num_moved;
     }
   }
-  if (num_moved == 0) {
-    GTEST_SKIP() << "no two buffers share an arena";
-  }
+  ASSERT_GT(num_moved, 0);
   EXPECT_TRUE(is_caught(bad));
 }
 
+std::string case_name(const ::testing::TestParamInfo<int>& test) {
+  return cases()[static_cast<std::size_t>(test.param)].name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 8), case_name);
 INSTANTIATE_TEST_SUITE_P(
-    Cases,
-    ScheduleMutation,
-    ::testing::Range(0, 8),
-    [](const ::testing::TestParamInfo<int>& test) {
-      return cases()[static_cast<std::size_t>(test.param)].name;
-    }
+    Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7), case_name
 );
+INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);
 
 }  // namespace
 }  // namespace whet
