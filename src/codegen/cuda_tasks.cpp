@@ -52,6 +52,26 @@ bool is_quad(const GemmTask& gemm, const GemmOperand& operand, const EmitContext
          is_run(operand.access, 1, 4, context);
 }
 
+/// How many rows that are neighbours a thread may fetch at once; 1 if none, or if k is the better
+/// way.
+int rows_in_a_run(
+    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
+) {
+  const bool has_words = operand.stored == gemm.dtype || operand.stored == DType::F32;
+  if (!gemm.tiling.direct || gemm.tiling.engine != Engine::Mma || !has_words ||
+      is_quad(gemm, operand, context)) {
+    return 1;
+  }
+  for (const int run : {8, 4, 2}) {
+    // Of f32, no access is wider than four.
+    const int access = operand.stored == DType::F32 ? std::min(run, 4) : run;
+    if (rows % run == 0 && is_run(operand.access, 0, access, context)) {
+      return run;
+    }
+  }
+  return 1;
+}
+
 void emit_operand(
     TextWriter& text,
     const char* name,
@@ -69,6 +89,14 @@ void emit_operand(
   text.open("WHET_MEMBER static float at{}", parameters);
   text.line("return to_f32({});", element);
   text.close();
+  const int run = rows_in_a_run(gemm, operand, rows, context);
+  text.line("static constexpr int kRun = {};", run);
+  if (run > 1) {
+    text.raw_line("template <int W>");
+    text.open("WHET_MEMBER static void words(const Buffers& b, int row, int k, u32 (&to)[W])");
+    text.line("load_words<Element>(to, &{});", element);
+    text.close();
+  }
   if (gemm.tiling.direct) {
     const bool quad = is_quad(gemm, operand, context);
     text.line("static constexpr bool kQuad = {};", quad);
@@ -293,7 +321,9 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   indices.push_back("split");
   emit_stores(text, task, buffers, indices);
   text.close();
-  text.line("block_barrier();");
+  if (per_tile < context.schedule.threads) {
+    text.line("block_barrier();");
+  }
   text.close();
 }
 

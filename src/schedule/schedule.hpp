@@ -121,7 +121,8 @@ struct ReduceTask {
   int num_reduced_dims = 0;
   int operand = -1;
   std::int64_t splits = 1;  ///< tiles that share one output; > 1 only with a partial store
-  std::int64_t outputs_per_tile = 1;  ///< 1: threads along the sum; 32: a lane an output
+  std::int64_t outputs_per_tile =
+      1;  ///< 1: threads along the sum; 32: a lane an output; else a thread
 
   bool operator==(const ReduceTask&) const = default;
 };

@@ -45,7 +45,7 @@ std::int64_t scratch_bytes(const Task& task, int threads, Target target) {
   std::int64_t bytes = 0;
   if (task.gemm) {
     bytes = target == Target::Cpu ? gemm_scratch_bytes(task) : gemm_shared_bytes(task);
-  } else if (task.reduce && target != Target::Cpu) {
+  } else if (task.reduce && target != Target::Cpu && task.reduce->outputs_per_tile < threads) {
     bytes = (threads + 31) / 32 * task.reduce->outputs_per_tile * 4;
   }
   return (bytes + 127) / 128 * 128;

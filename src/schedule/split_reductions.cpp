@@ -51,7 +51,10 @@ void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t thread
     const Index outer = task.domain.size() - Index(task.reduce->num_reduced_dims);
     const std::int64_t outputs = count(task.domain, 0, outer);
     const std::int64_t terms = count(task.domain, outer, task.domain.size());
-    task.reduce->outputs_per_tile = outputs_per_tile(task, outputs, target);
+    // So short a sum is one thread's, which needs no meeting of threads.
+    constexpr std::int64_t kMaxTermsOfAThread = 16;
+    const bool is_short = target != Target::Cpu && terms <= kMaxTermsOfAThread;
+    task.reduce->outputs_per_tile = is_short ? threads : outputs_per_tile(task, outputs, target);
     const std::int64_t per_tile = task.reduce->outputs_per_tile;
     const std::int64_t tiles = (outputs + per_tile - 1) / std::max<std::int64_t>(per_tile, 1);
     const std::int64_t wanted = terms * per_tile / terms_per_split;

@@ -22,15 +22,28 @@ std::int64_t next_power_of_two(std::int64_t n) {
   return power;
 }
 
-/// A direct tile is no larger than its product, its K groups no more than there is K for; warps
-/// that would be idle become further K groups.
-void fit_direct_tile(Task& task, std::int64_t threads) {
+/// A direct tile is no larger than its product, and is halved while that gives idle blocks work;
+/// its K groups are no more than there is K for; warps that would be idle become further K groups.
+void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   GemmTiling& tiling = task.gemm->tiling;
   const bool mma = tiling.engine == Engine::Mma;
   const std::int64_t m = task.domain[0];
   const std::int64_t n = task.domain[1];
   tiling.tile_m = std::min(tiling.tile_m, mma ? ceil_div(m, 16) * 16 : next_power_of_two(m));
   tiling.tile_n = std::min(tiling.tile_n, mma ? ceil_div(n, 8) * 8 : next_power_of_two(n));
+  const std::int64_t min_m = mma ? 16 : 4;
+  const std::int64_t min_n = 8;
+  while (2 * ceil_div(m, tiling.tile_m) * ceil_div(n, tiling.tile_n) <= blocks) {
+    if (tiling.tile_n % (2 * min_n) == 0 && tiling.tile_n >= tiling.tile_m) {
+      tiling.tile_n /= 2;
+    } else if (tiling.tile_m % (2 * min_m) == 0) {
+      tiling.tile_m /= 2;
+    } else if (tiling.tile_n % (2 * min_n) == 0) {
+      tiling.tile_n /= 2;
+    } else {
+      break;
+    }
+  }
   // A group of the simt engine gets four sums in a row at least.
   const std::int64_t steps = next_power_of_two(ceil_div(task.gemm->k, mma ? 16 : 4));
   const std::int64_t width = mma ? threads / 32 : threads;
@@ -50,7 +63,11 @@ void fit_direct_tile(Task& task, std::int64_t threads) {
 }
 
 std::optional<ConstraintViolation> tile_gemm(
-    const Configuration& configuration, const DeviceLimits& limits, std::int64_t threads, Task& task
+    const Configuration& configuration,
+    const DeviceLimits& limits,
+    std::int64_t blocks,
+    std::int64_t threads,
+    Task& task
 ) {
   GemmTiling& tiling = task.gemm->tiling;
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
@@ -74,7 +91,7 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.engine = mma ? Engine::Mma : Engine::Simt;
   tiling.direct = knob(configuration, task.name, "operands") == "direct";
   if (tiling.direct) {
-    fit_direct_tile(task, threads);
+    fit_direct_tile(task, blocks, threads);
     count_tiles();
   }
   if (mma && !tiling.direct && tiling.tile_k % (16 * tiling.split_k) != 0) {
@@ -225,7 +242,7 @@ std::optional<ConstraintViolation> choose_tiles(
   for (Task& task : tasks) {
     switch (task.kind) {
       case Task::Kind::Gemm:
-        if (auto violation = tile_gemm(configuration, limits, threads, task)) {
+        if (auto violation = tile_gemm(configuration, limits, blocks, threads, task)) {
           return violation;
         }
         break;

@@ -43,13 +43,12 @@ TEST(SearchSpace, HalfOfTheSamplesKeepTheDefaultStrata) {
   int num_default = 0;
   for (std::uint64_t n = 0; n < 100; ++n) {
     const Configuration point = space.sample(5, n);
-    num_default += point.values.at("fuse_pointwise") == "on" &&
-                           point.values.at("fuse_epilogue") == "on" &&
-                           point.values.at("fuse_update") == "on" &&
-                           point.values.at("partition") == "grid" &&
-                           point.values.at("operands") == "direct"
-                       ? 1
-                       : 0;
+    num_default +=
+        point.values.at("fuse_pointwise") == "on" && point.values.at("fuse_epilogue") == "on" &&
+                point.values.at("fuse_update") == "on" && point.values.at("partition") == "grid" &&
+                point.values.at("operands") == "direct"
+            ? 1
+            : 0;
   }
   EXPECT_GE(num_default, 50);
 }

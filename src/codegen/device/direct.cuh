@@ -2,6 +2,8 @@
 // staging and no barrier before the partial sums. Besides what gemm.cuh says, an operand has
 //   kQuad                         whether elements k to k + 3 are neighbours, aligned and all there
 //   quad(b, row, k)               those four as two words of Elements
+//   kRun                          how many rows are neighbours at an even row, 1 if not aligned
+//   words(b, row, k, to)          2 W of them as W words of Elements, W = kRun / 2 or less
 
 /// Elements (row, k) to (row, k + 3) of operand O as two words; zero outside.
 template <class G, class O, class Buffers>
@@ -21,9 +23,53 @@ WHET_DEVICE u32x2 fetch_quad(const Buffers& b, int row, int k) {
   }
 }
 
-/// A product does not ask in which order K is summed, if both operands keep to one: lane l fetches
-/// elements 4 (l % 4) to 4 (l % 4) + 3 of a step's sixteen, which are neighbours, and hands them to
-/// the mma as its elements 2 (l % 4), the next, 2 (l % 4) + 8, and the next.
+// A product does not ask in which order K is summed, if both operands keep to one: a step's sixteen
+// elements of K meet the mma so that its elements 2 q, 2 q + 1, 2 q + 8 and 2 q + 9 are 4 q to
+// 4 q + 3, which are neighbours. Nor does it ask in which order rows come, if the accumulators are
+// read back in the same.
+
+/// kBlocks groups of eight rows by sixteen of K, from an operand that lies along k: registers
+/// [group][k half] of a fragment. `row` is the first.
+template <class G, class O, int kBlocks, class Buffers>
+WHET_DEVICE void fetch_along_k(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+    const u32x2 quad =
+        fetch_quad<G, O>(b, row + block * 8 + lane_index() / 4, k + lane_index() % 4 * 4);
+    to[block][0] = quad.x;
+    to[block][1] = quad.y;
+  }
+}
+
+/// The same from an operand that lies along its rows: a lane fetches 2 W rows of one k, and
+/// movmatrix turns what it holds as [k][row] into [row][k].
+template <class G, class O, int W, int kBlocks, class Buffers>
+WHET_DEVICE void fetch_along_rows(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int k_of_lane = k + lane_index() / 8 * 4 + lane_index() / 4 % 2 + half * 2;
+#pragma unroll
+    for (int first = 0; first < kBlocks; first += W) {
+      const int row_of_lane = row + first * 8 + lane_index() % 4 * 2 * W;
+      u32 words[W] = {};
+      if (row_of_lane < O::kRows && k_of_lane < G::kK) {
+        O::template words<W>(b, row_of_lane, k_of_lane, words);
+      }
+#pragma unroll
+      for (int w = 0; w < W; ++w) to[first + w][half] = movmatrix(words[w]);
+    }
+  }
+}
+
+template <class G, class O, int W, int kBlocks, class Buffers>
+WHET_DEVICE void fetch_fragments(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+  if constexpr (O::kRun > 1) {
+    fetch_along_rows<G, O, W>(to, b, row, k);
+  } else {
+    fetch_along_k<G, O>(to, b, row, k);
+  }
+}
+
 template <class G, class Buffers>
 WHET_DEVICE void multiply_direct(MmaAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
   using A = MmaAccumulator<G>;
@@ -32,37 +78,24 @@ WHET_DEVICE void multiply_direct(MmaAccumulator<G>& acc, const Buffers& b, int m
   constexpr int kStepWords = A::kFragmentsM * 4 + A::kFragmentsN * 2;
   constexpr int kFits = kStepWords < 64 ? 64 / kStepWords : 1;
   constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps whose operands are under way
-  const int m = m0 + A::m_of_warp() + lane_index() / 4;
-  const int n = n0 + A::n_of_warp() + lane_index() / 4;
   for (int first = 0; first < kShare; first += kBatch) {
-    u32 fragment_a[kBatch][A::kFragmentsM][4];
-    u32 fragment_b[kBatch][A::kFragmentsN][2];
+    u32 rows[kBatch][A::kFragmentsM * 2][2];
+    u32 columns[kBatch][A::kFragmentsN][2];
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
-      const int k = ((first + s) * G::kSplitK + A::group()) * 16 + lane_index() % 4 * 4;
-#pragma unroll
-      for (int i = 0; i < A::kFragmentsM; ++i) {
-        const u32x2 upper = fetch_quad<G, typename G::A>(b, m + i * 16, k);
-        const u32x2 lower = fetch_quad<G, typename G::A>(b, m + i * 16 + 8, k);
-        fragment_a[s][i][0] = upper.x;
-        fragment_a[s][i][1] = lower.x;
-        fragment_a[s][i][2] = upper.y;
-        fragment_a[s][i][3] = lower.y;
-      }
-#pragma unroll
-      for (int j = 0; j < A::kFragmentsN; ++j) {
-        const u32x2 quad = fetch_quad<G, typename G::B>(b, n + j * 8, k);
-        fragment_b[s][j][0] = quad.x;
-        fragment_b[s][j][1] = quad.y;
-      }
+      const int k = ((first + s) * G::kSplitK + A::group()) * 16;
+      fetch_fragments<G, typename G::A, A::kWordsA>(rows[s], b, m0 + A::m_of_warp(), k);
+      fetch_fragments<G, typename G::B, A::kWordsB>(columns[s], b, n0 + A::n_of_warp(), k);
     }
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
 #pragma unroll
       for (int i = 0; i < A::kFragmentsM; ++i) {
+        const u32 fragment[4] = {
+            rows[s][2 * i][0], rows[s][2 * i + 1][0], rows[s][2 * i][1], rows[s][2 * i + 1][1]};
 #pragma unroll
         for (int j = 0; j < A::kFragmentsN; ++j) {
-          mma_m16n8k16(acc.c[i][j], fragment_a[s][i], fragment_b[s][j], typename G::Element{});
+          mma_m16n8k16(acc.c[i][j], fragment, columns[s][j], typename G::Element{});
         }
       }
     }

@@ -39,6 +39,40 @@ WHET_DEVICE void store_run(T* to, const float (&from)[2]) {
   *reinterpret_cast<u32*>(to) = pack2<T>(from[0], from[1]);
 }
 
+/// 2 W neighbouring elements as W words of 16-bit elements of type E.
+template <class E>
+WHET_DEVICE void load_words(u32 (&to)[1], const E* from) {
+  to[0] = *reinterpret_cast<const u32*>(from);
+}
+template <class E>
+WHET_DEVICE void load_words(u32 (&to)[2], const E* from) {
+  const u32x2 words = *reinterpret_cast<const u32x2*>(from);
+  to[0] = words.x;
+  to[1] = words.y;
+}
+template <class E>
+WHET_DEVICE void load_words(u32 (&to)[4], const E* from) {
+  const u32x4 words = *reinterpret_cast<const u32x4*>(from);
+  to[0] = words.x;
+  to[1] = words.y;
+  to[2] = words.z;
+  to[3] = words.w;
+}
+template <class E>
+WHET_DEVICE void load_words(u32 (&to)[1], const float* from) {
+  const f32x2 pair = *reinterpret_cast<const f32x2*>(from);
+  to[0] = pack2<E>(pair.x, pair.y);
+}
+template <class E, int W>
+WHET_DEVICE void load_words(u32 (&to)[W], const float* from) {
+#pragma unroll
+  for (int w = 0; w < W; w += 2) {
+    const f32x4 quad = *reinterpret_cast<const f32x4*>(from + 2 * w);
+    to[w] = pack2<E>(quad.x, quad.y);
+    to[w + 1] = pack2<E>(quad.z, quad.w);
+  }
+}
+
 /// Four neighbouring elements as two words of 16-bit elements of type E.
 template <class E>
 WHET_DEVICE u32x2 load_quad(const E* from) {

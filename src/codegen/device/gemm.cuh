@@ -2,13 +2,24 @@
 //   Element                       what operands are rounded to: bf16, f16 or float
 //   kM, kN, kK                    sizes; kTileM, kTileN, kSplitK: tiling
 //   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
-//   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32
+//   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
+//                                 O::kRun: 1, or see direct.cuh
 //   kWidth                        2 if elements n and n + 1 are both there for even n, else 1
 //   kLoads, Loaded<W>             what the epilogue reads for a run of W elements along n
 //   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded): what becomes of a finished run
 // staged.cuh and direct.cuh say what else they ask of it. Each of the kSplitK groups of a block's
 // threads sums its share of K; the partial tiles meet in shared memory and are added in the order of
 // the groups, so results do not depend on timing.
+
+/// Words of two rows each that a lane fetches at once of an operand that lies along its rows, for a
+/// warp's `blocks` groups of eight rows.
+template <class O>
+WHET_DEVICE constexpr int words_of_rows(int blocks) {
+  for (int words = O::kRun / 2; words > 1; words /= 2) {
+    if (blocks % words == 0) return words;
+  }
+  return 1;
+}
 
 /// Tensor cores: a warp holds kFragmentsM x kFragmentsN accumulators of m16n8k16.
 template <class G>
@@ -18,6 +29,8 @@ struct MmaAccumulator {
   static constexpr int kGroupWarps = G::kWarpsM * G::kWarpsN;
   static constexpr int kWidth = G::kWidth;
   static constexpr int kRuns = kFragmentsM * kFragmentsN * 4 / kWidth;
+  static constexpr int kWordsA = words_of_rows<typename G::A>(kFragmentsM * 2);
+  static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN);
   static_assert(kGroupWarps * G::kSplitK * 32 <= kThreads, "every K group has its warps");
 
   float c[kFragmentsM][kFragmentsN][4] = {};
@@ -28,13 +41,20 @@ struct MmaAccumulator {
   }
   WHET_MEMBER static int n_of_warp() { return warp_index() % G::kWarpsN * kFragmentsN * 8; }
 
+  /// Row 2 `pair` of the fragments' group `block` of eight rows: `words` groups lie interleaved,
+  /// pair by pair, as a lane fetches them.
+  WHET_MEMBER static int row_of_pair(int words, int block, int pair) {
+    return block / words * words * 8 + pair * words * 2 + block % words * 2;
+  }
   /// Where run `i` of this thread lies in the tile.
   WHET_MEMBER static int run_m(int i) {
-    return m_of_warp() + i * kWidth / 4 / kFragmentsN * 16 + i * kWidth % 4 / 2 * 8 +
-           lane_index() / 4;
+    const int block = i * kWidth / 4 / kFragmentsN * 2 + i * kWidth % 4 / 2;
+    const int row = lane_index() / 4;
+    return m_of_warp() + row_of_pair(kWordsA, block, row / 2) + row % 2;
   }
   WHET_MEMBER static int run_n(int i) {
-    return n_of_warp() + i * kWidth / 4 % kFragmentsN * 8 + lane_index() % 4 * 2 + i * kWidth % 2;
+    const int block = i * kWidth / 4 % kFragmentsN;
+    return n_of_warp() + row_of_pair(kWordsB, block, lane_index() % 4) + i * kWidth % 2;
   }
   WHET_MEMBER void run(int i, float (&values)[kWidth]) const {
 #pragma unroll
