@@ -264,6 +264,9 @@ class Session {
       );
     };
     decision.time_ns = time_of(*winner_);
+    if (baseline_index_) {
+      confirm(decision.time_ns, time_of(*baseline_index_));
+    }
     decision.steps_per_launch = steps_per_launch(*decision.winner);
     if (baseline_index_) {
       if (const auto time = time_of(*baseline_index_)) {
@@ -276,6 +279,21 @@ class Session {
       }
     }
     compare_with_peers();
+  }
+
+  /// A winner that fresh processes do not find faster than the baseline is no winner.
+  void confirm(const std::optional<TimeSummary>& winner, std::optional<TimeSummary> baseline) {
+    Decision& decision = outcome_.decision;
+    if (decision.verdict != Verdict::Use || !winner || !baseline ||
+        winner->median < baseline->median) {
+      return;
+    }
+    decision.detail["unconfirmed"] = {
+        {"configuration", to_text(*decision.winner)}, {"median_ns", winner->median}};
+    decision.verdict = Verdict::KeepBaseline;
+    winner_ = baseline_index_;
+    decision.winner = outcome_.evaluations[*winner_].configuration;
+    decision.time_ns = std::move(baseline);
   }
 
   /// The peers' times, and the fastest peer that is surely faster than the winner.

@@ -180,9 +180,6 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// Phases, tasks, tiles, buffers and edges as text for `whet show --schedule` and golden tests.
-std::string to_text(const Schedule& schedule);
-
 /// Bytes of staging that a task needs in shared memory (GPU) or scratch (CPU).
 std::int64_t scratch_bytes(const Task& task, int threads, Target target);
 

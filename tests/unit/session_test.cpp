@@ -122,6 +122,23 @@ TEST_F(TuningSession, HasNoVerdictButNoValidWhenAllFail) {
   EXPECT_TRUE(evaluator_.measured.empty());
 }
 
+TEST_F(TuningSession, KeepsTheBaselineWhenFreshProcessesDoNotConfirmTheWinner) {
+  const Configuration baseline = space_.default_configuration();
+  evaluator_.time_ns = [&](const Configuration& configuration) {
+    const bool is_publishing =
+        !evaluator_.measured.empty() && evaluator_.measured.back().purpose == "publish";
+    return (configuration == baseline) == is_publishing ? 900.0 : 1000.0;
+  };
+
+  const SessionOutcome outcome = run("6");
+
+  EXPECT_EQ(outcome.decision.verdict, Verdict::KeepBaseline);
+  EXPECT_EQ(outcome.decision.winner, baseline);
+  EXPECT_TRUE(outcome.decision.detail.contains("unconfirmed"));
+  ASSERT_TRUE(outcome.decision.time_ns.has_value());
+  EXPECT_NEAR(outcome.decision.time_ns->median, 901.0, 3.0);
+}
+
 TEST_F(TuningSession, TriesTheBaselineFirst) {
   run("3");
   EXPECT_EQ(evaluator_.submitted.at(0), space_.default_configuration());
