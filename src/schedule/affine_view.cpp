@@ -103,7 +103,7 @@ std::optional<Affine> through(const Affine& base, const ViewStep& step) {
       return result;
     }
     default:
-      WHET_CHECK(false, "{} is no view", op_name(step.kind));
+      throw InternalError(fmt::format("{} is no view", op_name(step.kind)));
   }
 }
 
