@@ -22,6 +22,9 @@ void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& contex
 /// Defines `<name>_tile(b, shared, tile)`, one tile of a task by a whole block, for CUDA.
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
 
+/// The part of emit_cuda_task for products.
+void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& context);
+
 /// "// mm1: [16, 128] = sum over 64; 4 tiles".
 std::string task_comment(const Task& task);
 

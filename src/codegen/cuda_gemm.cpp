@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "codegen/expression.hpp"
+#include "codegen/task_text.hpp"
+#include "schedule/tiling.hpp"
+
+namespace whet {
+namespace {
+
+using Index = std::size_t;
+
+/// Whether every access to `count` elements that are neighbours along dimension `along`, the first
+/// of them at a multiple of `count`, is one aligned access.
+bool is_run(
+    const Access& access, std::size_t along, std::int64_t count, const EmitContext& context
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
+  const std::int64_t bytes = count * dtype_bytes(buffer.dtype);
+  if (access.guard || access.strides[along] != 1 || access.offset % count != 0 ||
+      context.alignment_bytes[Index(access.buffer)] % bytes != 0) {
+    return false;
+  }
+  for (std::size_t d = 0; d < access.strides.size(); ++d) {
+    if (d != along && access.strides[d] % count != 0) {
+      return false;
+    }
+  }
+  // Of a state or an output, step n + 1 lies right behind step n.
+  return buffer.step_stride_elements % count == 0;
+}
+
+/// Whether 16-byte asynchronous copies may fetch an operand: the bytes lie as they are staged,
+/// every chunk is whole and aligned, and they lie in global memory, where such copies read.
+bool is_async(
+    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
+  const std::int64_t chunk = 16 / dtype_bytes(gemm.dtype);
+  const bool along_k = operand.access.strides[1] == 1;
+  return operand.stored == gemm.dtype && buffer.storage != Storage::Shared &&
+         (along_k ? gemm.k : rows) % chunk == 0 &&
+         is_run(operand.access, along_k ? 1 : 0, chunk, context);
+}
+
+/// Whether a thread's four elements along k are neighbours and need no conversion but from f32.
+bool is_quad(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
+  return gemm.tiling.engine == Engine::Mma && gemm.k % 4 == 0 &&
+         (operand.stored == gemm.dtype || operand.stored == DType::F32) &&
+         is_run(operand.access, 1, 4, context);
+}
+
+/// How many rows that are neighbours a thread may fetch at once; 1 if none, or if k is the better
+/// way.
+int rows_in_a_run(
+    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
+) {
+  const bool has_words = operand.stored == gemm.dtype || operand.stored == DType::F32;
+  if (!gemm.tiling.direct || gemm.tiling.engine != Engine::Mma || !has_words ||
+      is_quad(gemm, operand, context)) {
+    return 1;
+  }
+  for (const int run : {8, 4, 2}) {
+    // Of f32, no access is wider than four.
+    const int access = operand.stored == DType::F32 ? std::min(run, 4) : run;
+    if (rows % run == 0 && is_run(operand.access, 0, access, context)) {
+      return run;
+    }
+  }
+  return 1;
+}
+
+void emit_operand(
+    TextWriter& text,
+    const char* name,
+    const GemmTask& gemm,
+    const GemmOperand& operand,
+    std::int64_t rows,
+    const EmitContext& context
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
+  const std::string element =
+      fmt::format("b.{}[{}]", buffer.symbol, element_index(operand.access, {"row", "k"}));
+  const char* const parameters = "(const Buffers& b, int row, int k)";
+  text.open("struct {}", name);
+  text.line("static constexpr int kRows = {};", rows);
+  text.open("WHET_MEMBER static float at{}", parameters);
+  text.line("return to_f32({});", element);
+  text.close();
+  const int run = rows_in_a_run(gemm, operand, rows, context);
+  text.line("static constexpr int kRun = {};", run);
+  if (run > 1) {
+    text.raw_line("template <int W>");
+    text.open("WHET_MEMBER static void words(const Buffers& b, int row, int k, u32 (&to)[W])");
+    text.line("load_words<Element>(to, &{});", element);
+    text.close();
+  }
+  if (gemm.tiling.direct) {
+    const bool quad = is_quad(gemm, operand, context);
+    text.line("static constexpr bool kQuad = {};", quad);
+    if (quad) {
+      text.open("WHET_MEMBER static u32x2 quad{}", parameters);
+      text.line("return load_quad<Element>(&{});", element);
+      text.close();
+    }
+  } else {
+    const bool async = is_async(gemm, operand, rows, context);
+    text.line("static constexpr bool kAlongK = {};", operand.access.strides[1] == 1);
+    text.line("static constexpr bool kAsync = {};", async);
+    if (async) {
+      text.open("WHET_MEMBER static const void* address{}", parameters);
+      text.line("return &{};", element);
+      text.close();
+    }
+  }
+  text.close(";");
+}
+
+/// What the epilogue reads and does, for runs of W elements along n.
+void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
+  const auto& buffers = context.schedule.buffers;
+  const bool even = task.domain[1] % 2 == 0;
+  const auto is_wide = [&](const Access& access) { return !even || is_run(access, 1, 2, context); };
+  std::vector<int> loads;
+  for (Index n = 0; n < task.nodes.size(); ++n) {
+    if (task.nodes[n].kind == ExprNode::Kind::Load) {
+      loads.push_back(static_cast<int>(n));
+    }
+  }
+  text.line("static constexpr int kWidth = {}, kLoads = {};", even ? 2 : 1, loads.size());
+  text.raw_line("template <int W>");
+  text.open("struct Loaded");
+  for (const int n : loads) {
+    text.line("float v{}[W];", n);
+  }
+  text.close(";");
+  const bool has_loads = !loads.empty();
+  text.raw_line("template <int W>");
+  text.open(
+      "WHET_MEMBER static void load(const Buffers&{}, int{}, int{}, Loaded<W>&{})",
+      has_loads ? " b" : "",
+      has_loads ? " m" : "",
+      has_loads ? " n" : "",
+      has_loads ? " loaded" : ""
+  );
+  for (const int n : loads) {
+    const ExprNode& node = task.nodes[Index(n)];
+    if (is_wide(node.access)) {
+      const std::string index = element_index(node.access, {"m", "n"});
+      text.line(
+          "load_run(loaded.v{}, &b.{}[{}]);", n, buffers[Index(node.access.buffer)].symbol, index
+      );
+    } else {
+      text.line(
+          "for (int j = 0; j < W; ++j) loaded.v{}[j] = {};",
+          n,
+          load_expression(node, buffers, {"m", "(n + j)"})
+      );
+    }
+  }
+  text.close();
+  text.raw_line("template <int W>");
+  text.raw_line(
+      "WHET_MEMBER static void finish(const Buffers& b, int m, int n, const float (&acc)[W],"
+  );
+  text.open("    [[maybe_unused]] const Loaded<W>& loaded)");
+  std::vector<int> stored;
+  for (const Store& store : task.stores) {
+    if (std::find(stored.begin(), stored.end(), store.node) == stored.end()) {
+      stored.push_back(store.node);
+      text.line("float r{}[W];", store.node);
+    }
+  }
+  text.raw_line("#pragma unroll");
+  text.open("for (int j = 0; j < W; ++j)");
+  emit_nodes(
+      text,
+      task,
+      buffers,
+      0,
+      static_cast<int>(task.nodes.size()),
+      {"m", "(n + j)"},
+      "acc[j]",
+      "loaded.v{}[j]"
+  );
+  for (const int node : stored) {
+    text.line("r{0}[j] = v{0};", node);
+  }
+  text.close();
+  for (const Store& store : task.stores) {
+    const Buffer& buffer = buffers[Index(store.access.buffer)];
+    if (is_wide(store.access)) {
+      text.line(
+          "store_run(&b.{}[{}], r{});",
+          buffer.symbol,
+          element_index(store.access, {"m", "n"}),
+          store.node
+      );
+    } else {
+      text.line(
+          "for (int j = 0; j < W; ++j) b.{}[{}] = from_f32<{}>(r{}[j]);",
+          buffer.symbol,
+          element_index(store.access, {"m", "(n + j)"}),
+          element_type(buffer.dtype),
+          store.node
+      );
+    }
+  }
+  text.close();
+}
+
+}  // namespace
+
+void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
+  const GemmTask& gemm = *task.gemm;
+  const GemmTiling& t = gemm.tiling;
+  const bool mma = t.engine == Engine::Mma;
+  const std::string type = type_name(task.name);
+  text.open("struct {}", type);
+  text.line("using Element = {};", element_type(gemm.dtype));
+  text.line(
+      "static constexpr int kM = {}, kN = {}, kK = {};", task.domain[0], task.domain[1], gemm.k
+  );
+  text.line(
+      "static constexpr int kTileM = {}, kTileN = {}, kSplitK = {};", t.tile_m, t.tile_n, t.split_k
+  );
+  if (!t.direct) {
+    text.line(
+        "static constexpr int kTileK = {}, kStages = {}, kSkew = {};", t.tile_k, t.stages, t.skew
+    );
+  }
+  const std::optional<WarpGrid> grid =
+      mma ? warp_grid(t, context.schedule.threads) : thread_tile(t, context.schedule.threads);
+  WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
+  const std::string share = mma ? "Warps" : "Thread";
+  text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
+  emit_operand(text, "A", gemm, gemm.a, task.domain[0], context);
+  emit_operand(text, "B", gemm, gemm.b, task.domain[1], context);
+  emit_epilogue(text, task, context);
+  text.close(";");
+  text.open(
+      "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile)", identifier(task.name)
+  );
+  text.line(
+      "{2}_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile);",
+      type,
+      mma ? "Mma" : "Simt",
+      t.direct ? "direct" : "staged"
+  );
+  text.close();
+}
+
+}  // namespace whet
