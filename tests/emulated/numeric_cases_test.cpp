@@ -145,10 +145,7 @@ TEST(NumericCases, ProductsOfF32AreNotTf32) {
   const ValueId a = b.input("a", {1, 1024}, DType::F32);
   const ValueId c = b.input("c", {1024, 1}, DType::F32);
   expect_outputs(
-      b,
-      {b.op(OpKind::Mm, {a, c})},
-      {Values(1024, 1.0 + 0x1p-12), Values(1024, 1.0)},
-      {{1024.25}}
+      b, {b.op(OpKind::Mm, {a, c})}, {Values(1024, 1.0 + 0x1p-12), Values(1024, 1.0)}, {{1024.25}}
   );
 }
 

@@ -31,13 +31,18 @@ std::vector<ValueId> leaves_of(const Program& program) {
   return leaves;
 }
 
-/// The whole step: gradients of every leaf, SGD on the states, everything among the outputs.
+/// The whole step: gradients of every leaf among the outputs, SGD on the states that take it.
 Program differentiated_step(const Program& forward) {
   Program step = forward;
   const ValueId loss = step.loss.value();
   const std::vector<ValueId> gradients = differentiate(step, loss, leaves_of(forward));
   const auto num_inputs = static_cast<std::ptrdiff_t>(step.inputs.size());
   append_sgd(step, {gradients.begin() + num_inputs, gradients.end()}, step.scalars[0]);
+  for (Index i = 0; i < forward.state.size(); ++i) {
+    if (forward.state[i].after != forward.state[i].before) {
+      step.state[i].after = forward.state[i].after;
+    }
+  }
   step.outputs.push_back(loss);
   step.outputs.insert(step.outputs.end(), gradients.begin(), gradients.end());
   verify(step);
@@ -75,9 +80,12 @@ std::vector<at::Tensor> libtorch_results(const RandomProgram& program) {
     }
     results.push_back(gradients[i]);
   }
-  for (Index i = forward.inputs.size(); i < leaves.size(); ++i) {
-    const at::Tensor rate = values[Index(forward.scalars[0])].to(leaves[i].scalar_type());
-    results.push_back(at::sub(leaves[i].detach(), at::mul(gradients[i], rate)));
+  for (Index i = 0; i < forward.state.size(); ++i) {
+    const auto& [before, after] = forward.state[i];
+    const at::Tensor old = values[Index(before)];
+    const at::Tensor rate = values[Index(forward.scalars[0])].to(old.scalar_type());
+    const at::Tensor update = at::mul(gradients[forward.inputs.size() + i], rate);
+    results.push_back(after == before ? at::sub(old, update) : values[Index(after)]);
   }
   return results;
 }

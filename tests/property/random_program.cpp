@@ -95,6 +95,19 @@ void choose_outputs(DrawnProgram& drawn) {
   }
 }
 
+/// Some states become another value of their shape, perhaps another state's old one.
+void choose_new_states(DrawnProgram& drawn) {
+  for (ProgramState& state : drawn.program().state) {
+    const auto fits = [&](ValueId v) {
+      return drawn.shape(v) == drawn.shape(state.before) &&
+             drawn.dtype_of(v) == drawn.dtype_of(state.before);
+    };
+    if (drawn.random.chance(0.25)) {
+      state.after = *drawn.find(fits);
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t Rejections::total() const {
@@ -123,6 +136,7 @@ RandomProgram draw_program(std::uint64_t seed, std::uint64_t index, Rejections& 
   }
   LossDrawer(drawn).run();
   choose_outputs(drawn);
+  choose_new_states(drawn);
   return pruned(drawn.take());
 }
 
@@ -133,6 +147,12 @@ RandomProgram pruned(const RandomProgram& program) {
   std::for_each(from.outputs.begin(), from.outputs.end(), need);
   need(from.loss.value());
   std::for_each(from.scalars.begin(), from.scalars.end(), need);
+  for (const ProgramState& state : from.state) {
+    if (state.after != state.before) {
+      need(state.before);
+      need(state.after);
+    }
+  }
   for (auto op = from.ops.rbegin(); op != from.ops.rend(); ++op) {
     if (needed[Index(op->output)]) {
       std::for_each(op->inputs.begin(), op->inputs.end(), need);

@@ -11,6 +11,7 @@
 namespace whet::testing {
 
 /// A forward part with data: inputs (strided or not), states, the scalar "lr", ops and an f32 loss.
+/// A state whose `after` is its `before` takes a step of SGD; any other takes a forward value.
 /// Its outputs are forward values to compare. Every leaf is a compute dtype and wants a gradient.
 struct RandomProgram {
   Program forward;

@@ -50,6 +50,13 @@ RandomProgram shrunk(
     }
     program = std::move(smaller);
   }
+  for (Index i = 0; i < program.forward.state.size(); ++i) {
+    RandomProgram smaller = program;
+    smaller.forward.state[i].after = smaller.forward.state[i].before;
+    if (fails(smaller)) {
+      program = std::move(smaller);
+    }
+  }
   for (Index op = program.forward.ops.size(); op-- > 0;) {
     if (op >= program.forward.ops.size()) {
       continue;  // pruned away with another
