@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # For a machine with a GPU: runs the GPU tests, then one configuration of each partition under
-# compute-sanitizer. Usage: check_gpu.sh [folder of the test programs] [folder for the logs].
+# compute-sanitizer. Usage: check_gpu.sh [folder for the logs]. Works in an archive of
+# scripts/package.sh as well.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tests=${1:-build/release/tests}
-logs=${2:-build/check_gpu}
+tests=tests
+if [[ ! -x tests/gpu_step_test ]]; then tests=build/release/tests; fi
+logs=${1:-build/check_gpu}
 mkdir -p "$logs"
 
 for program in cuda_executor_test gpu_step_test; do

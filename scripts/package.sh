@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Makes dist/whet.tar.gz from build/release: programs, configs, workloads and scripts, to be unpacked
-# anywhere. What it needs there is a driver for the CUDA target, NVRTC or a host compiler, and
-# LibTorch, looked for when whet-reference starts: in .venv beside bin, then where python3 has it.
+# Makes dist/whet.tar.gz from build/release: programs, configs, workloads, scripts and, if built, the
+# GPU tests, to be unpacked anywhere. What it needs there is a driver for the CUDA target, NVRTC or a
+# host compiler, and LibTorch, looked for when whet-reference starts: in .venv beside bin, then where
+# python3 has it.
 set -euo pipefail
+shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ ! -x build/release/bin/whet ]]; then
@@ -18,6 +20,16 @@ cp -r configs workloads scripts LICENSE README.md CHANGELOG.md "$root"
 for program in build/release/bin/whet*; do
   if [[ -f $program && -x $program ]]; then install -s "$program" "$root/bin"; fi
 done
+
+for program in cuda_executor_test gpu_step_test; do
+  if [[ -x build/release/tests/$program ]]; then
+    install -D -s "build/release/tests/$program" "$root/tests/$program"
+  fi
+done
+mkdir "$root/lib"
+for program in "$root"/bin/* "$root"/tests/*; do
+  ldd "$program" | awk '$1 ~ /^lib(fmt|sqlite3|boost_)/ { print $3 }'
+done | sort -u | xargs -r cp -L -t "$root/lib"
 
 if [[ -e $root/bin/whet-reference ]]; then
   mv "$root/bin/whet-reference" "$root/libexec"
