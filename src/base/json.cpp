@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json_parse.hpp"
+#include "base/suggestion.hpp"
 
 namespace whet {
 namespace {
@@ -53,38 +54,6 @@ std::string key_list(const Json& object) {
     list += (num_shown++ == 0 ? "" : ", ") + in_quotes(key);
   }
   return list.empty() ? "no members" : "only " + list;
-}
-
-/// Levenshtein's distance.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-/// " (did you mean "x"?)", or nothing when no known key is close.
-std::string suggestion(std::string_view key, std::initializer_list<std::string_view> keys) {
-  // No typing error is longer than this, and the distance costs the product of the lengths.
-  constexpr std::size_t kMaxKeyBytes = 100;
-  if (key.size() > kMaxKeyBytes || keys.size() == 0) {
-    return "";
-  }
-  const auto nearest = std::min_element(keys.begin(), keys.end(), [&](auto a, auto b) {
-    return edit_distance(key, a) < edit_distance(key, b);
-  });
-  // Two, so that a pair of swapped letters counts as close.
-  const std::size_t limit = key.size() <= 2 ? 1 : std::max<std::size_t>(2, key.size() / 3);
-  const bool close = edit_distance(key, *nearest) <= limit;
-  return close ? fmt::format(" (did you mean {}?)", in_quotes(*nearest)) : "";
 }
 
 std::string describe_range(std::int64_t low, std::int64_t high) {
@@ -174,7 +143,7 @@ void JsonCursor::allow_only(std::initializer_list<std::string_view> keys) const 
     }
     fail(
         known.empty() ? "no members" : fmt::format("only the keys {}", known),
-        fmt::format("{}{}", in_quotes(key), suggestion(key, keys))
+        fmt::format("{}{}", in_quotes(key), suggestion(key, {keys.begin(), keys.size()}))
     );
   }
 }

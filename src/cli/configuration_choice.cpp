@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ir/suggestion.hpp"
+#include "base/suggestion.hpp"
 
 namespace whet {
 

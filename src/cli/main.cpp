@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/suggestion.hpp"
 #include "cli/best.hpp"
 #include "cli/db_check.hpp"
 #include "cli/doctor.hpp"
@@ -16,7 +17,6 @@
 #include "cli/report.hpp"
 #include "cli/show.hpp"
 #include "cli/tune.hpp"
-#include "ir/suggestion.hpp"
 
 namespace whet {
 namespace {
@@ -247,13 +247,14 @@ std::string describe_unknown_argument(const CLI::App& app) {
   const std::string word = extras.front().substr(0, extras.front().find('='));
   const bool is_flag = word.starts_with("-");
   const std::vector<std::string> words = known_words(place, is_flag);
+  const std::vector<std::string_view> candidates(words.begin(), words.end());
   return fmt::format(
       "{} '{}'{}; `whet{}{} --help` lists them",
       is_flag          ? "unknown flag"
       : chosen.empty() ? "unknown subcommand"
                        : "unexpected argument",
       word,
-      suggestion(word, {words.begin(), words.end()}),
+      suggestion(word, candidates),
       chosen.empty() ? "" : " ",
       chosen.empty() ? "" : place.get_name()
   );

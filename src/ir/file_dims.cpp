@@ -1,9 +1,9 @@
 #include "ir/file_dims.hpp"
 
 #include "base/error.hpp"
+#include "base/suggestion.hpp"
 #include "ir/file_names.hpp"
 #include "ir/infer.hpp"
-#include "ir/suggestion.hpp"
 
 namespace whet {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/suggestion.hpp"
+#include "base/suggestion.hpp"
 
 namespace whet {
 

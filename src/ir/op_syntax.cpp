@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/suggestion.hpp"
+#include "base/suggestion.hpp"
 
 namespace whet {
 namespace {

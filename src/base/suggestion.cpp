@@ -1,11 +1,10 @@
-#include "ir/suggestion.hpp"
+#include "base/suggestion.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-
-#include "ir/program.hpp"
+#include <vector>
 
 namespace whet {
 namespace {
@@ -28,11 +27,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string suggestion(std::string_view name, const std::vector<std::string_view>& candidates) {
-  // No typing error is longer, and a file may define many long names.
-  constexpr std::size_t kMaxBytes = 60;
+std::string suggestion(std::string_view name, std::span<const std::string_view> candidates) {
+  // No typing error is longer; the distance costs the product of the lengths, and a file may define
+  // many long names.
+  constexpr std::size_t kMaxBytes = 100;
+  // Two, so that a pair of swapped letters counts as close.
+  const std::size_t limit = name.size() <= 2 ? 1 : std::max<std::size_t>(2, name.size() / 3);
   std::string_view nearest;
-  std::size_t distance = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::size_t distance = limit + 1;
   for (const std::string_view candidate : candidates) {
     if (name.size() > kMaxBytes || candidate.size() > kMaxBytes) {
       continue;
@@ -43,8 +45,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string_view
       nearest = candidate;
     }
   }
-  return nearest.empty() ? ""
-                         : fmt::format(" (did you mean {}?)", quoted_name(std::string(nearest)));
+  return nearest.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", nearest);
 }
 
 }  // namespace whet
