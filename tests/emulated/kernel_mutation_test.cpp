@@ -51,9 +51,10 @@ class KernelMutation : public ::testing::Test {
     if (!edit.from.empty()) {
       source.text = testing::edited(source.text, edit.from, edit.to);
     }
-    const CompileOutcome compiled = compile(
-        source, {.cache_folder = testing::test_cache(), .emulation_checks = AccessChecks::All}
-    );
+    CompileOptions options;
+    options.cache_folder = testing::test_cache();
+    options.emulation_checks = AccessChecks::All;
+    const CompileOutcome compiled = compile(source, options);
     if (compiled.status != Status::Ok) {
       throw InternalError(compiled.detail);
     }

@@ -60,7 +60,9 @@ class ValidatedKernel : public ::testing::Test {
     if (edit) {
       source.text = edit(source.text);
     }
-    const CompileOutcome compiled = compile(source, {.cache_folder = testing::test_cache()});
+    CompileOptions options;
+    options.cache_folder = testing::test_cache();
+    const CompileOutcome compiled = compile(source, options);
     if (compiled.status != Status::Ok) {
       throw InternalError(compiled.detail);
     }
@@ -123,14 +125,12 @@ class ValidatedKernel : public ::testing::Test {
  private:
   void prepare() {
     workload_ = parse_workload(source_.text, source_.name, source_.dims);
-    paths_ = ensure_bundles(
-                 *workload_,
-                 {.command = {WHET_BIN_DIR "/whet-reference"},
-                  .workload = source_,
-                  .cache_folder = testing::test_cache(),
-                  .tolerances = kTolerances}
-    )
-                 .paths;
+    ReferenceOptions options;
+    options.command = {WHET_BIN_DIR "/whet-reference"};
+    options.workload = source_;
+    options.cache_folder = testing::test_cache();
+    options.tolerances = kTolerances;
+    paths_ = ensure_bundles(*workload_, options).paths;
     bundles_ = std::make_unique<BundleCache>(*workload_);
   }
 
