@@ -6,21 +6,13 @@
 
 #include "base/error.hpp"
 #include "support/interpreter.hpp"
+#include "support/program_input.hpp"
 
 namespace whet {
 namespace {
 
+using testing::input;
 using Dims = std::vector<std::int64_t>;
-
-/// Adds an input without strides of its own.
-ValueId input(Program& program, Dims shape, DType dtype = DType::F32, std::string name = "a") {
-  TensorDesc tensor{.name = std::move(name), .shape = std::move(shape), .dtype = dtype};
-  tensor.strides = contiguous_strides(tensor.shape);
-  program.values.push_back(std::move(tensor));
-  const auto id = static_cast<ValueId>(program.values.size() - 1);
-  program.inputs.push_back({.value = id});
-  return id;
-}
 
 /// The result of one op on inputs of the given shapes.
 TensorDesc result_of(OpKind kind, std::vector<Dims> shapes, OpAttributes attributes = {}) {

@@ -5,23 +5,15 @@
 
 #include "base/error.hpp"
 #include "ir/program.hpp"
+#include "support/program_input.hpp"
 
 namespace whet {
 namespace {
 
+using testing::input;
 using Dims = std::vector<std::int64_t>;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// Adds an input without strides of its own.
-ValueId input(Program& program, Dims shape, DType dtype = DType::F32, std::string name = "a") {
-  TensorDesc tensor{.name = std::move(name), .shape = std::move(shape), .dtype = dtype};
-  tensor.strides = contiguous_strides(tensor.shape);
-  program.values.push_back(std::move(tensor));
-  const auto id = static_cast<ValueId>(program.values.size() - 1);
-  program.inputs.push_back({.value = id});
-  return id;
-}
 
 std::string violation(const Program& program) {
   try {
