@@ -102,11 +102,6 @@ WHET_DEVICE void multiply_direct(MmaAccumulator<G>& acc, const Buffers& b, int m
   }
 }
 
-template <class E>
-WHET_DEVICE float rounded_to(float value) {
-  return to_f32(from_f32<E>(value));
-}
-
 template <class G, class Buffers>
 WHET_DEVICE void multiply_direct(SimtAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
   using A = SimtAccumulator<G>;

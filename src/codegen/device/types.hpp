@@ -106,8 +106,13 @@ WHET_DEVICE T from_f32(float value) {
   return convert_f32(value, T{});
 }
 
-WHET_DEVICE float round_bf16(float value) { return to_f32(from_f32<bf16>(value)); }
-WHET_DEVICE float round_f16(float value) { return to_f32(from_f32<f16>(value)); }
+/// As f32 again.
+template <class T>
+WHET_DEVICE float rounded_to(float value) {
+  return to_f32(from_f32<T>(value));
+}
+WHET_DEVICE float round_bf16(float value) { return rounded_to<bf16>(value); }
+WHET_DEVICE float round_f16(float value) { return rounded_to<f16>(value); }
 
 WHET_DEVICE u32 pack_as(float lo, float hi, bf16) { return pack_bf16(lo, hi); }
 WHET_DEVICE u32 pack_as(float lo, float hi, f16) { return pack_f16(lo, hi); }
