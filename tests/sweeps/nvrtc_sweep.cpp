@@ -176,12 +176,13 @@ int run(std::size_t num_points, const std::filesystem::path& output) {
 }  // namespace whet::testing
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: nvrtc_sweep POINTS OUTPUT\n");
+  const std::size_t points = count == 3 ? std::strtoull(arguments[1], nullptr, 10) : 0;
+  if (points == 0) {
+    fmt::print(stderr, "usage: nvrtc_sweep POINTS OUTPUT, with at least one point\n");
     return 2;
   }
   try {
-    return whet::testing::run(std::strtoull(arguments[1], nullptr, 10), arguments[2]);
+    return whet::testing::run(points, arguments[2]);
   } catch (const whet::Error& error) {
     fmt::print(stderr, "nvrtc_sweep: {}\n", error.what());
     return 3;
