@@ -78,6 +78,7 @@ void emit_operand(
     const GemmTask& gemm,
     const GemmOperand& operand,
     std::int64_t rows,
+    std::int64_t tile,
     const EmitContext& context
 ) {
   const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
@@ -85,7 +86,7 @@ void emit_operand(
       fmt::format("b.{}[{}]", buffer.symbol, element_index(operand.access, {"row", "k"}));
   const char* const parameters = "(const Buffers& b, int row, int k)";
   text.open("struct {}", name);
-  text.line("static constexpr int kRows = {};", rows);
+  text.line("static constexpr int kRows = {}, kTile = {};", rows, tile);
   text.open("WHET_MEMBER static float at{}", parameters);
   text.line("return to_f32({});", element);
   text.close();
@@ -220,6 +221,7 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   const std::string type = type_name(task.name);
   text.open("struct {}", type);
   text.line("using Element = {};", element_type(gemm.dtype));
+  text.line("using Team = {};", team_type(task));
   text.line(
       "static constexpr int kM = {}, kN = {}, kK = {};", task.domain[0], task.domain[1], gemm.k
   );
@@ -232,12 +234,12 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
     );
   }
   const std::optional<WarpGrid> grid =
-      mma ? warp_grid(t, context.schedule.threads) : thread_tile(t, context.schedule.threads);
+      mma ? warp_grid(t, num_threads(task)) : thread_tile(t, num_threads(task));
   WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
-  emit_operand(text, "A", gemm, gemm.a, task.domain[0], context);
-  emit_operand(text, "B", gemm, gemm.b, task.domain[1], context);
+  emit_operand(text, "A", gemm, gemm.a, task.domain[0], t.tile_m, context);
+  emit_operand(text, "B", gemm, gemm.b, task.domain[1], t.tile_n, context);
   emit_epilogue(text, task, context);
   text.close(";");
   text.open(

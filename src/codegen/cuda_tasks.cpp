@@ -6,15 +6,20 @@
 namespace whet {
 namespace {
 
+void emit_team(TextWriter& text, const Task& task) {
+  text.line("using Team = {};", team_type(task));
+}
+
 void emit_map(TextWriter& text, const Task& task, const EmitContext& context) {
   text.open("WHET_DEVICE void {}_tile(const Buffers& b, char*, int tile)", identifier(task.name));
+  emit_team(text, task);
   text.line(
       "const index_t end = least<index_t>((tile + index_t{{1}}) * {}, {});",
       task.tile_elements,
       num_elements(task.domain)
   );
   text.open(
-      "for (index_t i = index_t{{tile}} * {} + thread_index(); i < end; i += kThreads)",
+      "for (index_t i = index_t{{tile}} * {} + Team::thread(); i < end; i += Team::kSize)",
       task.tile_elements
   );
   const std::vector<std::string> indices = emit_indices(text, task.domain, "i", "i", "index_t");
@@ -36,9 +41,10 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   text.open(
       "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile)", identifier(task.name)
   );
+  emit_team(text, task);
   text.line("const index_t split = tile % {};", reduce.splits);
   text.line(
-      "const index_t output = tile / {} * {} + thread_index() % {};",
+      "const index_t output = tile / {} * {} + Team::thread() % {};",
       reduce.splits,
       per_tile,
       per_tile
@@ -52,9 +58,9 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   );
   text.raw_line("#pragma unroll 4");
   text.open(
-      "for (index_t term = split * index_t{{{0}}} / {1} + thread_index() / {2}; term < end; term "
+      "for (index_t term = split * index_t{{{0}}} / {1} + Team::thread() / {2}; term < end; term "
       "+= "
-      "kThreads / {2})",
+      "Team::kSize / {2})",
       num_elements(summed),
       reduce.splits,
       per_tile
@@ -67,9 +73,9 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   text.close();
   text.close();
   text.line(
-      "const float sum = block_sum<{}>(reinterpret_cast<float*>(shared), partial);", per_tile
+      "const float sum = team_sum<Team, {}>(reinterpret_cast<float*>(shared), partial);", per_tile
   );
-  text.open("if (has_output && thread_index() < {})", per_tile);
+  text.open("if (has_output && Team::thread() < {})", per_tile);
   indices = emit_indices(text, kept, "output", "o", "index_t");
   emit_nodes(
       text, task, buffers, reduce.operand + 1, static_cast<int>(task.nodes.size()), indices, "sum"
@@ -77,13 +83,17 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   indices.push_back("split");
   emit_stores(text, task, buffers, indices);
   text.close();
-  if (per_tile < context.schedule.threads) {
-    text.line("block_barrier();");
+  if (per_tile < num_threads(task)) {
+    text.line("Team::barrier();");
   }
   text.close();
 }
 
 }  // namespace
+
+std::string team_type(const Task& task) {
+  return fmt::format("::Team<{}, {}>", task.first_warp, task.num_warps);
+}
 
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context) {
   text.line("{}", task_comment(task));

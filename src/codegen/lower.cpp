@@ -20,7 +20,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 3;
+constexpr int kGeneratorVersion = 4;
 
 class Lowering {
  public:
@@ -101,6 +101,7 @@ class Lowering {
       } else {
         text_.verbatim(embedded::cuda);
       }
+      text_.verbatim(embedded::team);
       text_.verbatim(embedded::reduce);
       text_.verbatim(embedded::elements);
       text_.verbatim(embedded::gemm);
@@ -187,10 +188,11 @@ class Lowering {
     text_.close(";");
     text_.blank();
     text_.open("WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, int step)");
-    text_.line(
-        "[[maybe_unused]] const i64 batch = (args.first_batch + static_cast<u32>(step)) % "
-        "args.ring_length;"
-    );
+    // The host sees to it that first_batch is in the ring, so this goes around seldom: the latency
+    // of a division would stand before the first load of a step.
+    text_.line("u32 place_in_ring = args.first_batch + static_cast<u32>(step);");
+    text_.line("while (place_in_ring >= args.ring_length) place_in_ring -= args.ring_length;");
+    text_.line("[[maybe_unused]] const i64 batch = place_in_ring;");
     text_.line(
         "[[maybe_unused]] char* const arena = static_cast<char*>(args.workspace) + {};",
         LaunchPlan::kControlBytes
@@ -259,17 +261,60 @@ class Lowering {
     }
   }
 
+  /// Teams side by side, each with the tiles of its tasks one after the other.
+  void emit_teams(const Phase& phase) {
+    const int num_warps = schedule_.threads / 32;
+    bool first = true;
+    for (const Task& task : phase.tasks) {
+      if (task.num_tiles == 0) {
+        continue;
+      }
+      const int end = task.first_warp + task.num_warps;
+      const std::string condition =
+          end == num_warps ? "" : fmt::format("if (warp_index() < {}) ", end);
+      text_.open("{}{}", first ? "" : "else ", condition);
+      if (task.num_tiles > 1) {
+        text_.open("for (int tile = 0; tile < {}; ++tile)", task.num_tiles);
+      }
+      text_.line(
+          "{}_tile(b, shared + {}, {});",
+          identifier(task.name),
+          task.scratch_offset_bytes,
+          task.num_tiles > 1 ? "tile" : "0"
+      );
+      if (task.num_tiles > 1) {
+        text_.close();
+      }
+      text_.close();
+      first = false;
+    }
+  }
+
+  bool has_teams(const Phase& phase) const {
+    return !cpu_ && !phase.tasks.empty() && phase.tasks.back().first_warp > 0;
+  }
+
   /// Tiles of all tasks of a phase, dealt round-robin to blocks.
   void emit_phase(const Phase& phase, int number) {
+    if (has_teams(phase)) {
+      text_.line("// Phase {}.", number);
+      emit_teams(phase);
+      return;
+    }
     const char* index = cpu_ ? "i64" : "int";
-    const char* block = cpu_ ? "block" : "block_index()";
+    const char* block = cpu_ ? "block" : schedule_.blocks == 1 ? "0" : "block_index()";
     const char* memory = cpu_ ? "scratch" : "shared";
     std::int64_t total = 0;
     for (const Task& task : phase.tasks) {
       total += task.num_tiles;
     }
     text_.line("// Phase {}.", number);
-    text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, total);
+    if (!cpu_ && total <= schedule_.blocks) {
+      // A block has one tile at most: known places let the compiler fold what follows from them.
+      text_.open("if (const int tile = {}; tile < {})", block, total);
+    } else {
+      text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, total);
+    }
     std::int64_t first = 0;
     for (const Task& task : phase.tasks) {
       if (task.num_tiles == 0) {

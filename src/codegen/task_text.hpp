@@ -19,7 +19,10 @@ struct EmitContext {
 /// Defines `<name>_tile(b, scratch, tile)`, one tile of a task, for the CPU target.
 void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& context);
 
-/// Defines `<name>_tile(b, shared, tile)`, one tile of a task by a whole block, for CUDA.
+/// The type of the threads that compute a task's tiles: "::Team<0, 8>", see device/team.cuh.
+std::string team_type(const Task& task);
+
+/// Defines `<name>_tile(b, shared, tile)`, one tile of a task by its team, for CUDA.
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
 
 /// The part of emit_cuda_task for products.

@@ -49,6 +49,7 @@ void AccessChecker::begin_launch(
   grid_tick_ = 0;
   block_ticks_.assign(static_cast<std::size_t>(num_blocks), 0u);
   warp_ticks_.assign(static_cast<std::size_t>(num_blocks * threads_a_block / 32), 0u);
+  team_meetings_.assign(warp_ticks_.size(), {});
   shadows_.clear();
   latest_ = nullptr;
   shared_.assign(static_cast<std::size_t>(num_blocks), {});
@@ -77,6 +78,13 @@ AccessChecker::Complaint AccessChecker::read(int thread, const EmulatedAccess& a
     keep_read(cell, thread);
   }
   return std::nullopt;
+}
+
+void AccessChecker::team_met(int first_warp, int num_warps) {
+  ++tick_;
+  for (int warp = first_warp; warp < first_warp + num_warps; ++warp) {
+    team_meetings_[static_cast<std::size_t>(warp)] = {first_warp, num_warps, tick_};
+  }
 }
 
 AccessChecker::Complaint AccessChecker::write(int thread, const EmulatedAccess& access) {
@@ -214,6 +222,11 @@ bool AccessChecker::is_ordered(const Mark& mark, int thread) const {
   const int block = thread / threads_a_block_;
   if (other / threads_a_block_ != block) {
     return false;
+  }
+  const TeamMeeting& team = team_meetings_[static_cast<std::size_t>(thread / 32)];
+  if (team.tick > mark.tick && other / 32 >= team.first_warp &&
+      other / 32 < team.first_warp + team.num_warps) {
+    return true;
   }
   return block_ticks_[static_cast<std::size_t>(block)] > mark.tick ||
          (other / 32 == thread / 32 &&

@@ -23,8 +23,8 @@ struct EmulatedAccess {
 /// may touch, and that barriers order it with what other threads do to the same bytes. A race shows
 /// in the first run, whatever the order of threads. Accesses of one byte are not tested for races.
 ///
-/// Two accesses of different threads are ordered when, between them, the warp, the block or the
-/// grid that holds both threads met at a barrier. Every meeting takes the next tick of a clock, so
+/// Two accesses of different threads are ordered when, between them, the warp, the team, the block or
+/// the grid that holds both threads met at a barrier. Every meeting takes the next tick of a clock, so
 /// that the tick of an access and that of the last meeting of each group decide.
 class AccessChecker {
  public:
@@ -36,6 +36,7 @@ class AccessChecker {
   void add_exempt(const void* begin, std::size_t bytes);
 
   void warp_met(int warp) { warp_ticks_[static_cast<std::size_t>(warp)] = ++tick_; }
+  void team_met(int first_warp, int num_warps);
   void block_met(int block) { block_ticks_[static_cast<std::size_t>(block)] = ++tick_; }
   void grid_met() { grid_tick_ = ++tick_; }
 
@@ -48,6 +49,12 @@ class AccessChecker {
   void end_write(int thread, const EmulatedAccess& access);
 
  private:
+  /// The last meeting of a team that a warp was in.
+  struct TeamMeeting {
+    int first_warp = 0;
+    int num_warps = 0;
+    std::uint32_t tick = 0;
+  };
   /// Who accessed a cell, and when.
   struct Mark {
     std::uint32_t thread = 0;  ///< plus one; 0: nobody
@@ -82,6 +89,7 @@ class AccessChecker {
   std::uint32_t grid_tick_ = 0;
   std::vector<std::uint32_t> block_ticks_;
   std::vector<std::uint32_t> warp_ticks_;
+  std::vector<TeamMeeting> team_meetings_;  ///< by warp
   std::unordered_map<const char*, Shadow> shadows_;  ///< by region.begin
   Shadow* latest_ = nullptr;
   std::vector<EmulatedRegion> shared_;  ///< by block

@@ -16,6 +16,9 @@ EmulationHooks EmulationMachine::make_hooks(EmulationMachine* machine) {
   hooks.meet = [](void* self, EmulatedScope scope, const char* what) {
     static_cast<EmulationMachine*>(self)->meet(scope, what);
   };
+  hooks.meet_team = [](void* self, int first_warp, int num_warps, const char* what) {
+    static_cast<EmulationMachine*>(self)->meet_team(first_warp, num_warps, what);
+  };
   hooks.exchange = [](void* self, const char* what, const unsigned* words, int num_words) {
     return static_cast<EmulationMachine*>(self)->exchange(what, words, num_words);
   };
@@ -59,6 +62,31 @@ void EmulationMachine::meet(EmulatedScope scope, const char* what) {
       accesses_.block_met(block);
       release(block * launch_.threads, launch_.threads);
     }
+  }
+  fibers_.suspend();
+}
+
+void EmulationMachine::meet_team(int first_warp, int num_warps, const char* what) {
+  const int warp = place_.thread / 32;
+  if (warp < first_warp || warp >= first_warp + num_warps ||
+      (first_warp + num_warps) * 32 > launch_.threads) {
+    give_up(
+        Status::Crashed,
+        fmt::format(
+            "a thread of warp {} meets with the {} warps from {} on of a block of {}",
+            warp,
+            num_warps,
+            first_warp,
+            launch_.threads / 32
+        )
+    );
+  }
+  const int first = place_.block * launch_.threads / 32 + first_warp;
+  Meeting& meeting = teams_[{first, num_warps}];
+  meeting.size = num_warps * 32;
+  if (arrive(meeting, Stage::AtTeam, what)) {
+    accesses_.team_met(first, num_warps);
+    release(first * 32, num_warps * 32);
   }
   fibers_.suspend();
 }
@@ -186,7 +214,7 @@ bool EmulationMachine::arrive(Meeting& meeting, Stage stage, const char* what) {
             place_.thread,
             place_.block,
             what,
-            stage == Stage::AtWarp ? "warp" : "block",
+            stage == Stage::AtWarp ? "warp" : stage == Stage::AtTeam ? "team" : "block",
             meeting.what
         )
     );

@@ -63,6 +63,7 @@ void EmulationMachine::begin(const EmulatedLaunch& launch, const EmulatedMemory*
   threads_.assign(num_blocks * num_threads, {});
   warps_.assign(threads_.size() / 32, {.size = 32});
   blocks_.assign(num_blocks, {.size = launch.threads});
+  teams_.clear();
   grid_ = {.size = static_cast<int>(threads_.size())};
   exchanged_.assign(threads_.size() * 2 * kEmulationExchangeWords, 0u);
   ready_.reset(launch.blocks, launch.threads / 32);

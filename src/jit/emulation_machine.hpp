@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/device/emulation/hooks.hpp"
@@ -56,7 +58,7 @@ class EmulationMachine {
     std::size_t bytes = 0;
     bool landed = false;
   };
-  enum class Stage { Ready, AtWarp, AtBlock, AtGrid, Polling, Ended };
+  enum class Stage { Ready, AtWarp, AtTeam, AtBlock, AtGrid, Polling, Ended };
   struct Thread {
     EmulatedThread place = {};
     Stage stage = Stage::Ready;
@@ -85,6 +87,7 @@ class EmulationMachine {
 
   // What the hooks do: it runs on the fiber of thread `now_` (emulation_hooks.cpp).
   void meet(EmulatedScope scope, const char* what);
+  void meet_team(int first_warp, int num_warps, const char* what);
   const unsigned* exchange(const char* what, const unsigned* words, int num_words);
   bool grid_barrier(unsigned* control, unsigned num_blocks, unsigned place);
   void poll(const unsigned* word);
@@ -114,6 +117,7 @@ class EmulationMachine {
   std::vector<Thread> threads_;
   std::vector<Meeting> warps_;
   std::vector<Meeting> blocks_;
+  std::map<std::pair<int, int>, Meeting> teams_;  ///< by first warp of the grid and warps
   Meeting grid_;
   unsigned barrier_place_ = 0;       ///< at which the grid meets
   std::vector<unsigned> exchanged_;  ///< two buffers a warp

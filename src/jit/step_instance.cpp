@@ -44,7 +44,7 @@ StepLaunch StepInstance::arguments(std::uint32_t ring_length, std::uint32_t firs
               .tensors = tensors_,
               .workspace = workspace_,
               .ring_length = ring_length,
-              .first_batch = first_batch,
+              .first_batch = first_batch % ring_length,
               .spin_limit = spin_limit_,
           },
   };

@@ -1,12 +1,12 @@
 #include "schedule/resolve.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 #include "schedule/constraints.hpp"
 #include "schedule/phases.hpp"
 #include "schedule/tasks.hpp"
+#include "schedule/teams.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -49,12 +49,7 @@ void place_edges(Schedule& schedule) {
 /// One block that owns everything keeps what passes between its phases in its shared memory, if
 /// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
-  for (const Phase& phase : schedule.phases) {
-    for (const Task& task : phase.tasks) {
-      schedule.scratch_bytes =
-          std::max(schedule.scratch_bytes, scratch_bytes(task, schedule.threads, schedule.target));
-    }
-  }
+  place_scratch(schedule);
   schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
   const bool fits =
       schedule.arena_bytes + schedule.scratch_bytes <= limits.max_shared_bytes_per_block;
@@ -85,13 +80,13 @@ std::variant<Schedule, ConstraintViolation> resolve(
   }
   split_reductions(graph, schedule.blocks, schedule.threads, schedule.target);
   order_tasks(program, graph);
-  if (auto violation =
-          choose_tiles(complete, limits, schedule.blocks, schedule.threads, graph.tasks)) {
-    return *violation;
-  }
   schedule.num_staged_commits = graph.num_staged_commits;
   schedule.phases = place_in_phases(graph);
   schedule.buffers = std::move(graph.buffers);
+  assign_teams(complete, schedule);
+  if (auto violation = choose_tiles(complete, limits, schedule)) {
+    return *violation;
+  }
   place_edges(schedule);
   place_buffers(schedule, limits);
   if (auto violation = first_violation(schedule, limits)) {

@@ -141,6 +141,9 @@ struct Task {
   std::int64_t tile_elements = 0;  ///< Map: elements a tile
   std::int64_t num_tiles = 0;
   bool is_commit = false;  ///< copies staged state to the caller's tensor
+  int first_warp = 0;      ///< of the team that computes the tiles
+  int num_warps = 0;       ///< of the team; 0 on the CPU target
+  std::int64_t scratch_offset_bytes = 0;  ///< of the team's staging
 
   bool operator==(const Task&) const = default;
 };
@@ -149,7 +152,7 @@ struct Task {
 enum class Edge { None, Block, Grid };
 
 /// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to
-/// blocks.
+/// blocks. Tasks of one team run one after the other, teams of a block side by side.
 struct Phase {
   std::vector<Task> tasks;
   Edge edge_before = Edge::None;  ///< from the previous phase of the same step
@@ -181,6 +184,9 @@ struct Schedule {
 };
 
 /// Bytes of staging that a task needs in shared memory (GPU) or scratch (CPU).
-std::int64_t scratch_bytes(const Task& task, int threads, Target target);
+std::int64_t scratch_bytes(const Task& task, Target target);
+
+/// Threads that compute a tile of a task: its team, or one on the CPU target.
+int num_threads(const Task& task);
 
 }  // namespace whet

@@ -41,12 +41,15 @@ std::int64_t gemm_scratch_bytes(const Task& task) {
 
 }  // namespace
 
-std::int64_t scratch_bytes(const Task& task, int threads, Target target) {
+int num_threads(const Task& task) { return task.num_warps == 0 ? 1 : task.num_warps * 32; }
+
+std::int64_t scratch_bytes(const Task& task, Target target) {
+  const int threads = num_threads(task);
   std::int64_t bytes = 0;
   if (task.gemm) {
     bytes = target == Target::Cpu ? gemm_scratch_bytes(task) : gemm_shared_bytes(task);
   } else if (task.reduce && target != Target::Cpu && task.reduce->outputs_per_tile < threads) {
-    bytes = (threads + 31) / 32 * task.reduce->outputs_per_tile * 4;
+    bytes = task.num_warps * task.reduce->outputs_per_tile * 4;
   }
   return (bytes + 127) / 128 * 128;
 }

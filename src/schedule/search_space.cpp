@@ -123,6 +123,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
+      {"teams",
+       {"on", "off"},
+       "on",
+       "tasks of a phase run side by side on the warps of the one block that owns everything"},
   };
   // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
   if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
@@ -171,8 +175,11 @@ bool is_stratum(const std::string& name) {
 /// would be the same candidate again.
 Configuration canonical(Configuration configuration, const std::vector<Knob>& knobs) {
   auto& values = configuration.values;
-  if (values.at("partition") == "block") {
+  const bool is_block = values.at("partition") == "block";
+  if (is_block) {
     values["blocks"] = "1";
+  } else if (values.contains("teams")) {
+    values["teams"] = "on";
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

@@ -62,13 +62,39 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   tiling.split_k = static_cast<int>(groups);
 }
 
+// Beside them a thread holds operands, and what the epilogue reads: more would spill.
+constexpr std::int64_t kMaxAccumulators = 64;
+
+/// Sums that each thread of a team holds of a tile, or nothing if there is no even share.
+std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
+  const bool mma = tiling.engine == Engine::Mma;
+  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
+  if (!grid) {
+    return std::nullopt;
+  }
+  return mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
+}
+
+/// A team that is not the whole block takes a tile in as many parts as its registers ask for.
+void fit_team(GemmTiling& tiling, std::int64_t threads) {
+  const bool mma = tiling.engine == Engine::Mma;
+  const std::int64_t min_m = mma ? 16 : 4;
+  while (accumulators(tiling, threads).value_or(0) > kMaxAccumulators) {
+    const bool halves_m = tiling.tile_m >= tiling.tile_n && tiling.tile_m % (2 * min_m) == 0;
+    std::int64_t& side = halves_m || tiling.tile_n % 16 != 0 ? tiling.tile_m : tiling.tile_n;
+    side /= 2;
+  }
+}
+
 std::optional<ConstraintViolation> tile_gemm(
     const Configuration& configuration,
     const DeviceLimits& limits,
-    std::int64_t blocks,
-    std::int64_t threads,
+    const Schedule& schedule,
     Task& task
 ) {
+  const std::int64_t blocks = schedule.blocks;
+  const std::int64_t threads = num_threads(task);
+  const bool is_part = threads < schedule.threads;
   GemmTiling& tiling = task.gemm->tiling;
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
   tiling.tile_m = number("tile_m");
@@ -92,6 +118,9 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.direct = knob(configuration, task.name, "operands") == "direct";
   if (tiling.direct) {
     fit_direct_tile(task, blocks, threads);
+    if (is_part) {
+      fit_team(tiling, threads);
+    }
     count_tiles();
   }
   if (mma && !tiling.direct && tiling.tile_k % (16 * tiling.split_k) != 0) {
@@ -105,8 +134,8 @@ std::optional<ConstraintViolation> tile_gemm(
             16 * tiling.split_k
         )};
   }
-  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
-  if (!grid) {
+  const std::optional<std::int64_t> sums = accumulators(tiling, threads);
+  if (!sums) {
     return ConstraintViolation{
         "tile_threads",
         fmt::format(
@@ -118,11 +147,7 @@ std::optional<ConstraintViolation> tile_gemm(
             tiling.split_k
         )};
   }
-  // Beside them a thread holds operands, and what the epilogue reads: more would spill.
-  constexpr std::int64_t kMaxAccumulators = 64;
-  const std::int64_t accumulators =
-      mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
-  if (accumulators > kMaxAccumulators) {
+  if (*sums > kMaxAccumulators) {
     return ConstraintViolation{
         "accumulators",
         fmt::format(
@@ -130,7 +155,7 @@ std::optional<ConstraintViolation> tile_gemm(
             task.name,
             tiling.tile_m,
             tiling.tile_n,
-            accumulators,
+            *sums,
             kMaxAccumulators
         )};
   }
@@ -146,7 +171,8 @@ void tile_reduce(Task& task) {
   task.num_tiles = ceil_div(outputs, task.reduce->outputs_per_tile) * task.reduce->splits;
 }
 
-void tile_map(Task& task, std::int64_t blocks, std::int64_t threads, Target target) {
+void tile_map(Task& task, std::int64_t blocks, Target target) {
+  const std::int64_t threads = num_threads(task);
   const std::int64_t elements = num_elements(task.domain);
   if (target == Target::Cpu) {
     // Whole rows of the last dimension, about 16 K elements, but a tile a thread if there is work.
@@ -223,35 +249,40 @@ std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threa
   }
   group = std::min(group, elements);
   const std::int64_t share = elements / group;
-  for (std::int64_t m = 8; m >= 1; m /= 2) {
+  const auto is_even = [&](std::int64_t m, std::int64_t n) {
+    return m * n == share && tiling.tile_m % m == 0 && tiling.tile_n % n == 0;
+  };
+  // The squarest share that is no higher than wide, else a higher one: the tile may be a column.
+  std::optional<WarpGrid> higher;
+  for (std::int64_t m = share; m >= 1; m /= 2) {
     const std::int64_t n = share / m;
-    if (m <= n && m * n == share && tiling.tile_m % m == 0 && tiling.tile_n % n == 0) {
+    if (is_even(m, n) && m > n) {
+      higher = WarpGrid{m, n};
+    } else if (is_even(m, n) && m <= 8) {
       return WarpGrid{m, n};
     }
   }
-  return std::nullopt;
+  return higher;
 }
 
 std::optional<ConstraintViolation> choose_tiles(
-    const Configuration& configuration,
-    const DeviceLimits& limits,
-    std::int64_t blocks,
-    std::int64_t threads,
-    std::vector<Task>& tasks
+    const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 ) {
-  for (Task& task : tasks) {
-    switch (task.kind) {
-      case Task::Kind::Gemm:
-        if (auto violation = tile_gemm(configuration, limits, blocks, threads, task)) {
-          return violation;
-        }
-        break;
-      case Task::Kind::Reduce:
-        tile_reduce(task);
-        break;
-      case Task::Kind::Map:
-        tile_map(task, blocks, threads, limits.target);
-        break;
+  for (Phase& phase : schedule.phases) {
+    for (Task& task : phase.tasks) {
+      switch (task.kind) {
+        case Task::Kind::Gemm:
+          if (auto violation = tile_gemm(configuration, limits, schedule, task)) {
+            return violation;
+          }
+          break;
+        case Task::Kind::Reduce:
+          tile_reduce(task);
+          break;
+        case Task::Kind::Map:
+          tile_map(task, schedule.blocks, limits.target);
+          break;
+      }
     }
   }
   return std::nullopt;

@@ -40,6 +40,7 @@ class Checker {
 
   std::vector<std::string> run() {
     check_tiles();
+    check_teams();
     check_coverage();
     run_steps(false);  // a launch boundary between steps
     if (schedule_.steps_per_launch > 1) {
@@ -126,6 +127,43 @@ class Checker {
           report("{} has {} tiles, expected {}", task.name, task.num_tiles, expected);
         }
       }
+    }
+  }
+
+  /// Two tasks of a phase have the same warps, or no warp and no staging in common.
+  void check_teams() {
+    if (schedule_.target == Target::Cpu) {
+      return;
+    }
+    for (const Phase& phase : schedule_.phases) {
+      for (const Task& task : phase.tasks) {
+        const std::int64_t end = task.scratch_offset_bytes + scratch_bytes(task, schedule_.target);
+        if (task.num_warps < 1 || task.first_warp < 0 ||
+            (task.first_warp + task.num_warps) * 32 > schedule_.threads) {
+          report("{} has no warps of its block", task.name);
+        }
+        if (end > schedule_.scratch_bytes) {
+          report("{} stages {} bytes, there are {}", task.name, end, schedule_.scratch_bytes);
+        }
+        for (const Task& other : phase.tasks) {
+          check_teams(task, other);
+        }
+      }
+    }
+  }
+
+  void check_teams(const Task& a, const Task& b) {
+    const bool one_team = a.first_warp == b.first_warp && a.num_warps == b.num_warps;
+    if (one_team || a.first_warp > b.first_warp) {
+      return;
+    }
+    if (a.first_warp + a.num_warps > b.first_warp) {
+      report("{} and {} share warps without being one team", a.name, b.name);
+    }
+    const std::int64_t a_end = a.scratch_offset_bytes + scratch_bytes(a, schedule_.target);
+    const std::int64_t b_end = b.scratch_offset_bytes + scratch_bytes(b, schedule_.target);
+    if (a.scratch_offset_bytes < b_end && b.scratch_offset_bytes < a_end) {
+      report("{} and {} stage in the same bytes side by side", a.name, b.name);
     }
   }
 

@@ -177,16 +177,16 @@ TEST_F(KernelMutation, MissingWaitOnAnAsynchronousCopyIsARace) {
 TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
   use(aligned());
   expect_edit_caught(
-      kStaged + " stages=3", {"block_barrier();  // also: all have read", "//"}, "race: "
+      kStaged + " stages=3", {"G::Team::barrier();  // also: all have read", "//"}, "race: "
   );
   expect_edit_caught(
       kStaged + " stages=1",
-      {"cp_async_wait<0>();\n      block_barrier();", "cp_async_wait<0>();"},
+      {"cp_async_wait<0>();\n      G::Team::barrier();", "cp_async_wait<0>();"},
       "race: "
   );
   expect_edit_caught(
       "partition=block operands=direct split_k=4 threads=128",
-      {"Place::share(partial, acc);\n  block_barrier();", "Place::share(partial, acc);"},
+      {"Place::share(partial, acc);\n  G::Team::barrier();", "Place::share(partial, acc);"},
       "race: "
   );
 }
@@ -194,9 +194,9 @@ TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
 // A row too far lies in what follows in the arena, a column too far in the next row.
 TEST_F(KernelMutation, SkippedTailMaskOfStoresIsCaught) {
   use(ragged(DType::BF16));
-  const std::string mask = "m < G::kM && n < G::kN";
-  expect_edit_caught("partition=grid blocks=4", {mask, "n < G::kN"}, "race: ");
-  expect_edit_caught("partition=grid blocks=4", {mask, "m < G::kM"}, "outside of it");
+  const std::string grid = "partition=grid blocks=4";
+  expect_edit_caught(grid, {"(kWholeM || m < G::kM)", "true"}, "race: ");
+  expect_edit_caught(grid, {"(kWholeN || n < G::kN)", "true"}, "outside of it");
 }
 
 TEST_F(KernelMutation, SkippedTailMaskOfLoadsIsCaught) {

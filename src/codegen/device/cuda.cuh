@@ -51,6 +51,11 @@ WHET_DEVICE void wait_for_previous_launch() {
 // ---- Barriers -----------------------------------------------------------------------------------
 WHET_DEVICE void warp_barrier() { __syncwarp(); }
 WHET_DEVICE void block_barrier() { __syncthreads(); }
+/// The same for `num_warps` warps of the block from `first_warp` on, at least two. The hardware has
+/// barriers 1 to 15 beside the block's own; no two teams of a phase start at the same warp.
+WHET_DEVICE void team_barrier(int first_warp, int num_warps) {
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + first_warp), "r"(num_warps * 32) : "memory");
+}
 
 /// Reads a word that another block publishes, ordering later accesses behind that block's release.
 WHET_DEVICE u32 poll_acquire(const u32* word) {

@@ -1,22 +1,34 @@
 // Products whose operands go from memory to registers, each thread fetching what it multiplies: no
 // staging and no barrier before the partial sums. Besides what gemm.cuh says, an operand has
+//   kTile                         rows of it in a tile
 //   kQuad                         whether elements k to k + 3 are neighbours, aligned and all there
 //   quad(b, row, k)               those four as two words of Elements
 //   kRun                          how many rows are neighbours at an even row, 1 if not aligned
 //   words(b, row, k, to)          2 W of them as W words of Elements, W = kRun / 2 or less
 
+/// Whether a row of a tile of operand O is one that it has.
+template <class O>
+WHET_DEVICE bool is_row(int row) {
+  return O::kRows % O::kTile == 0 || row < O::kRows;
+}
+/// Whether the K of a step is one that the product has; kWholeK says that all are.
+template <class G, bool kWholeK>
+WHET_DEVICE bool is_k(int k) {
+  return kWholeK || k < G::kK;
+}
+
 /// Elements (row, k) to (row, k + 3) of operand O as two words; zero outside.
-template <class G, class O, class Buffers>
+template <class G, class O, bool kWholeK, class Buffers>
 WHET_DEVICE u32x2 fetch_quad(const Buffers& b, int row, int k) {
   if constexpr (O::kQuad) {
     u32x2 quad{0u, 0u};
-    if (row < O::kRows && k < G::kK) quad = O::quad(b, row, k);
+    if (is_row<O>(row) && is_k<G, kWholeK>(k)) quad = O::quad(b, row, k);
     return quad;
   } else {
     float values[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      values[i] = row < O::kRows && k + i < G::kK ? O::at(b, row, k + i) : 0.0f;
+      values[i] = is_row<O>(row) && is_k<G, kWholeK>(k + i) ? O::at(b, row, k + i) : 0.0f;
     }
     using E = typename G::Element;
     return u32x2{pack2<E>(values[0], values[1]), pack2<E>(values[2], values[3])};
@@ -30,12 +42,12 @@ WHET_DEVICE u32x2 fetch_quad(const Buffers& b, int row, int k) {
 
 /// kBlocks groups of eight rows by sixteen of K, from an operand that lies along k: registers
 /// [group][k half] of a fragment. `row` is the first.
-template <class G, class O, int kBlocks, class Buffers>
+template <class G, class O, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void fetch_along_k(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
     const u32x2 quad =
-        fetch_quad<G, O>(b, row + block * 8 + lane_index() / 4, k + lane_index() % 4 * 4);
+        fetch_quad<G, O, kWholeK>(b, row + block * 8 + lane_index() / 4, k + lane_index() % 4 * 4);
     to[block][0] = quad.x;
     to[block][1] = quad.y;
   }
@@ -43,7 +55,7 @@ WHET_DEVICE void fetch_along_k(u32 (&to)[kBlocks][2], const Buffers& b, int row,
 
 /// The same from an operand that lies along its rows: a lane fetches 2 W rows of one k, and
 /// movmatrix turns what it holds as [k][row] into [row][k].
-template <class G, class O, int W, int kBlocks, class Buffers>
+template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void fetch_along_rows(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -52,7 +64,7 @@ WHET_DEVICE void fetch_along_rows(u32 (&to)[kBlocks][2], const Buffers& b, int r
     for (int first = 0; first < kBlocks; first += W) {
       const int row_of_lane = row + first * 8 + lane_index() % 4 * 2 * W;
       u32 words[W] = {};
-      if (row_of_lane < O::kRows && k_of_lane < G::kK) {
+      if (is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane)) {
         O::template words<W>(b, row_of_lane, k_of_lane, words);
       }
 #pragma unroll
@@ -61,12 +73,12 @@ WHET_DEVICE void fetch_along_rows(u32 (&to)[kBlocks][2], const Buffers& b, int r
   }
 }
 
-template <class G, class O, int W, int kBlocks, class Buffers>
+template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void fetch_fragments(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
   if constexpr (O::kRun > 1) {
-    fetch_along_rows<G, O, W>(to, b, row, k);
+    fetch_along_rows<G, O, W, kWholeK>(to, b, row, k);
   } else {
-    fetch_along_k<G, O>(to, b, row, k);
+    fetch_along_k<G, O, kWholeK>(to, b, row, k);
   }
 }
 
@@ -78,14 +90,16 @@ WHET_DEVICE void multiply_direct(MmaAccumulator<G>& acc, const Buffers& b, int m
   constexpr int kStepWords = A::kFragmentsM * 4 + A::kFragmentsN * 2;
   constexpr int kFits = kStepWords < 64 ? 64 / kStepWords : 1;
   constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps whose operands are under way
+  constexpr bool kWholeK =
+      G::kK % 16 == 0 && kSteps % G::kSplitK == 0 && kShare % kBatch == 0;
   for (int first = 0; first < kShare; first += kBatch) {
     u32 rows[kBatch][A::kFragmentsM * 2][2];
     u32 columns[kBatch][A::kFragmentsN][2];
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
       const int k = ((first + s) * G::kSplitK + A::group()) * 16;
-      fetch_fragments<G, typename G::A, A::kWordsA>(rows[s], b, m0 + A::m_of_warp(), k);
-      fetch_fragments<G, typename G::B, A::kWordsB>(columns[s], b, n0 + A::n_of_warp(), k);
+      fetch_fragments<G, typename G::A, A::kWordsA, kWholeK>(rows[s], b, m0 + A::m_of_warp(), k);
+      fetch_fragments<G, typename G::B, A::kWordsB, kWholeK>(columns[s], b, n0 + A::n_of_warp(), k);
     }
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
@@ -113,12 +127,12 @@ WHET_DEVICE void multiply_direct(SimtAccumulator<G>& acc, const Buffers& b, int 
 #pragma unroll
     for (int i = 0; i < G::kThreadM; ++i) {
       const int m = m0 + A::row() + i * A::kRows;
-      value_a[i] = m < G::kM ? rounded_to<E>(G::A::at(b, m, k)) : 0.0f;
+      value_a[i] = is_row<typename G::A>(m) ? rounded_to<E>(G::A::at(b, m, k)) : 0.0f;
     }
 #pragma unroll
     for (int j = 0; j < G::kThreadN; ++j) {
       const int n = n0 + A::column() + j * A::kColumns;
-      value_b[j] = n < G::kN ? rounded_to<E>(G::B::at(b, n, k)) : 0.0f;
+      value_b[j] = is_row<typename G::B>(n) ? rounded_to<E>(G::B::at(b, n, k)) : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < G::kThreadM; ++i) {
@@ -136,7 +150,7 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile) {
   const int n0 = tile % kTilesN * G::kTileN;
   Accumulator acc;
   if constexpr (G::kSplitK == 1) {
-    if (Accumulator::group() > 0) return;
+    if (Accumulator::is_spare()) return;
     Epilogue<G, InRegisters<G, Accumulator>> epilogue;
     epilogue.fetch(b, m0, n0, 0);
     multiply_direct<G>(acc, b, m0, n0);
@@ -146,7 +160,7 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile) {
   } else {
     Epilogue<G, InShared<G, Accumulator>> epilogue;
     epilogue.fetch(b, m0, n0, 0);
-    if (Accumulator::group() < G::kSplitK) multiply_direct<G>(acc, b, m0, n0);
+    if (!Accumulator::is_spare()) multiply_direct<G>(acc, b, m0, n0);
     finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
   }
 }

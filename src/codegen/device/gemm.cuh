@@ -1,5 +1,6 @@
 // Tiles of products. A product is described by a struct G that the emitted text defines:
 //   Element                       what operands are rounded to: bf16, f16 or float
+//   Team                          whose threads compute a tile: see team.cuh
 //   kM, kN, kK                    sizes; kTileM, kTileN, kSplitK: tiling
 //   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
 //   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
@@ -31,15 +32,20 @@ struct MmaAccumulator {
   static constexpr int kRuns = kFragmentsM * kFragmentsN * 4 / kWidth;
   static constexpr int kWordsA = words_of_rows<typename G::A>(kFragmentsM * 2);
   static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN);
-  static_assert(kGroupWarps * G::kSplitK * 32 <= kThreads, "every K group has its warps");
+  static_assert(kGroupWarps * G::kSplitK * 32 <= G::Team::kSize, "every K group has its warps");
 
   float c[kFragmentsM][kFragmentsN][4] = {};
 
-  WHET_MEMBER static int group() { return warp_index() / kGroupWarps; }
+  WHET_MEMBER static int group() { return kGroupWarps * 32 == G::Team::kSize ? 0 : G::Team::warp() / kGroupWarps; }
   WHET_MEMBER static int m_of_warp() {
-    return warp_index() % kGroupWarps / G::kWarpsN * kFragmentsM * 16;
+    return G::Team::warp() % kGroupWarps / G::kWarpsN * kFragmentsM * 16;
   }
-  WHET_MEMBER static int n_of_warp() { return warp_index() % G::kWarpsN * kFragmentsN * 8; }
+  WHET_MEMBER static int n_of_warp() { return G::Team::warp() % G::kWarpsN * kFragmentsN * 8; }
+
+  /// Whether this thread's warp is beyond the last K group.
+  WHET_MEMBER static bool is_spare() {
+    return kGroupWarps * G::kSplitK * 32 < G::Team::kSize && group() >= G::kSplitK;
+  }
 
   /// Row 2 `pair` of the fragments' group `block` of eight rows: `words` groups lie interleaved,
   /// pair by pair, as a lane fetches them.
@@ -74,13 +80,16 @@ struct SimtAccumulator {
   static constexpr int kGroupThreads = kRows * kColumns;
   static constexpr int kWidth = 1;
   static constexpr int kRuns = G::kThreadM * G::kThreadN;
-  static_assert(kGroupThreads * G::kSplitK <= kThreads, "every K group has its threads");
+  static_assert(kGroupThreads * G::kSplitK <= G::Team::kSize, "every K group has its threads");
 
   float c[G::kThreadM][G::kThreadN] = {};
 
-  WHET_MEMBER static int group() { return thread_index() / kGroupThreads; }
-  WHET_MEMBER static int row() { return thread_index() % kGroupThreads / kColumns; }
-  WHET_MEMBER static int column() { return thread_index() % kColumns; }
+  WHET_MEMBER static int group() { return kGroupThreads == G::Team::kSize ? 0 : G::Team::thread() / kGroupThreads; }
+  WHET_MEMBER static bool is_spare() {
+    return kGroupThreads * G::kSplitK < G::Team::kSize && group() >= G::kSplitK;
+  }
+  WHET_MEMBER static int row() { return G::Team::thread() % kGroupThreads / kColumns; }
+  WHET_MEMBER static int column() { return G::Team::thread() % kColumns; }
 
   WHET_MEMBER static int run_m(int i) { return row() + i / G::kThreadN * kRows; }
   WHET_MEMBER static int run_n(int i) { return column() + i % G::kThreadN * kColumns; }
@@ -94,7 +103,7 @@ template <class G, class Accumulator>
 struct InRegisters {
   static constexpr int kWidth = Accumulator::kWidth;
   static constexpr int kRuns = Accumulator::kRuns;
-  WHET_MEMBER static bool has_run(int) { return Accumulator::group() == 0; }
+  WHET_MEMBER static bool has_run(int) { return !Accumulator::is_spare(); }
   WHET_MEMBER static int run_m(int i) { return Accumulator::run_m(i); }
   WHET_MEMBER static int run_n(int i) { return Accumulator::run_n(i); }
 };
@@ -104,18 +113,21 @@ template <class G, class Accumulator>
 struct InShared {
   static constexpr int kWidth = G::kWidth;
   static constexpr int kTileRuns = G::kTileM * G::kTileN / kWidth;
-  static constexpr int kRuns = (kTileRuns + kThreads - 1) / kThreads;
+  static constexpr int kRuns = (kTileRuns + G::Team::kSize - 1) / G::Team::kSize;
   static constexpr int kPitch = G::kTileN + 4;
 
-  WHET_MEMBER static bool has_run(int i) { return i * kThreads + thread_index() < kTileRuns; }
+  static constexpr bool kAllHaveRuns = kTileRuns % G::Team::kSize == 0;
+  WHET_MEMBER static bool has_run(int i) {
+    return kAllHaveRuns || i * G::Team::kSize + G::Team::thread() < kTileRuns;
+  }
   WHET_MEMBER static int run_m(int i) {
-    return (i * kThreads + thread_index()) / (G::kTileN / kWidth);
+    return (i * G::Team::kSize + G::Team::thread()) / (G::kTileN / kWidth);
   }
   WHET_MEMBER static int run_n(int i) {
-    return (i * kThreads + thread_index()) % (G::kTileN / kWidth) * kWidth;
+    return (i * G::Team::kSize + G::Team::thread()) % (G::kTileN / kWidth) * kWidth;
   }
   WHET_MEMBER static void share(float* partial, const Accumulator& acc) {
-    if (Accumulator::group() >= G::kSplitK) return;
+    if (Accumulator::is_spare()) return;
 #pragma unroll
     for (int i = 0; i < Accumulator::kRuns; ++i) {
       const int row = Accumulator::group() * G::kTileM + Accumulator::run_m(i);
@@ -149,8 +161,12 @@ struct Epilogue {
 
   typename G::template Loaded<kWidth> loaded[kBatch];
 
+  static constexpr bool kWholeRounds = Place::kRuns % kBatch == 0;
+  static constexpr bool kWholeM = G::kM % G::kTileM == 0;
+  static constexpr bool kWholeN = G::kN % G::kTileN == 0;
   WHET_MEMBER static bool is_valid(int i, int m, int n) {
-    return i < Place::kRuns && Place::has_run(i) && m < G::kM && n < G::kN;
+    return (kWholeRounds || i < Place::kRuns) && Place::has_run(i) && (kWholeM || m < G::kM) &&
+           (kWholeN || n < G::kN);
   }
   template <class Buffers>
   WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int first) {
@@ -196,9 +212,9 @@ WHET_DEVICE void finish_in_shared(
   using Place = InShared<G, Accumulator>;
   auto* const partial = reinterpret_cast<float*>(shared);
   Place::share(partial, acc);
-  block_barrier();
+  G::Team::barrier();
   epilogue.finish(b, m0, n0, [&](int i, float(&values)[Place::kWidth]) {
     Place::sum(partial, i, values);
   });
-  block_barrier();
+  G::Team::barrier();
 }

@@ -34,7 +34,7 @@ WHET_DEVICE void stage_operand(const Buffers& b, typename G::Element* to, int ro
   constexpr int kRun = O::kAsync ? S::kChunk : 1;
   constexpr int kRuns = S::kLine / kRun;
 #pragma unroll 4
-  for (int i = thread_index(); i < S::kLines * kRuns; i += kThreads) {
+  for (int i = G::Team::thread(); i < S::kLines * kRuns; i += G::Team::kSize) {
     const int line = i / kRuns;
     const int place = i % kRuns * kRun;
     const int row = row0 + (O::kAlongK ? line : place);
@@ -152,18 +152,18 @@ WHET_DEVICE void staged_tile(const Buffers& b, char* shared, int tile) {
       fetch(step);
       cp_async_commit();
       cp_async_wait<0>();
-      block_barrier();
+      G::Team::barrier();
       multiply_staged<G>(acc, stages);
-      block_barrier();
+      G::Team::barrier();
     } else {
       cp_async_wait<G::kStages - 2>();
-      block_barrier();  // also: all have read the stage that is fetched into next
+      G::Team::barrier();  // also: all have read the stage that is fetched into next
       if (step + G::kStages - 1 < S::kSteps) fetch(step + G::kStages - 1);
       cp_async_commit();
       multiply_staged<G>(acc, stages + step % G::kStages * S::kElements);
     }
   }
-  if constexpr (G::kStages > 1) block_barrier();
+  if constexpr (G::kStages > 1) G::Team::barrier();
 
   finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
 }

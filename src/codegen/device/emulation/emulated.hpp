@@ -33,6 +33,9 @@ WHET_TWIN void warp_barrier() {
 WHET_TWIN void block_barrier() {
   emulation->meet(emulation->machine, kEmulatedBlock, "block_barrier");
 }
+WHET_TWIN void team_barrier(int first_warp, int num_warps) {
+  emulation->meet_team(emulation->machine, first_warp, num_warps, "team_barrier");
+}
 
 /// Others run before the word is read, so that a loop of polls ends or is found to be endless.
 WHET_TWIN u32 poll_acquire(const u32* word) {

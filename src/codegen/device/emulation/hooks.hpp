@@ -25,6 +25,8 @@ struct EmulationHooks {
   void* machine;
 
   void (*meet)(void* machine, EmulatedScope scope, const char* what);
+  /// The same for warps [first_warp, first_warp + num_warps) of the block.
+  void (*meet_team)(void* machine, int first_warp, int num_warps, const char* what);
   /// Shows `num_words` words to the warp and waits for the same of all its lanes. Lane l's words
   /// are at [l * kEmulationExchangeWords] of the result, which holds until the exchange after the
   /// next.

@@ -1,0 +1,98 @@
+#include "schedule/teams.hpp"
+
+#include <algorithm>
+
+#include "schedule/tiling.hpp"
+
+namespace whet {
+namespace {
+
+using Index = std::size_t;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// What one warp would have to do, in steps of a tensor core; and how many warps could share it.
+struct Work {
+  std::int64_t steps = 1;
+  std::int64_t most_warps = 1;
+};
+
+Work work_of(const Task& task) {
+  constexpr std::int64_t kEpilogueSteps = 4;
+  if (task.gemm) {
+    const std::int64_t fragments = ceil_div(task.domain[0], 16) * ceil_div(task.domain[1], 8);
+    const std::int64_t k_steps = ceil_div(task.gemm->k, 16);
+    return {fragments * (k_steps + kEpilogueSteps), fragments * k_steps};
+  }
+  const std::int64_t rounds = ceil_div(num_elements(task.domain), 32);
+  return {rounds, rounds};
+}
+
+/// Warps of each task: one, doubled for whichever task has the most left for each of its warps.
+std::vector<int> share_warps(const std::vector<Task>& tasks, int num_warps) {
+  std::vector<int> shares(tasks.size(), 1);
+  int left = num_warps - static_cast<int>(tasks.size());
+  while (true) {
+    Index next = tasks.size();
+    std::int64_t longest = 0;
+    for (Index t = 0; t < tasks.size(); ++t) {
+      const Work work = work_of(tasks[t]);
+      if (shares[t] <= left && 2 * shares[t] <= work.most_warps &&
+          work.steps / shares[t] > longest) {
+        longest = work.steps / shares[t];
+        next = t;
+      }
+    }
+    if (next == tasks.size()) {
+      return shares;
+    }
+    left -= shares[next];
+    shares[next] *= 2;
+  }
+}
+
+}  // namespace
+
+void assign_teams(const Configuration& configuration, Schedule& schedule) {
+  if (schedule.target == Target::Cpu) {
+    return;
+  }
+  const int num_warps = schedule.threads / 32;
+  const bool side_by_side =
+      schedule.partition == Partition::Block && flag_knob(configuration, "teams");
+  const auto is_staged = [&](const Task& task) {
+    return task.gemm && knob(configuration, task.name, "operands") == "staged";
+  };
+  for (Phase& phase : schedule.phases) {
+    const bool shares = side_by_side && phase.tasks.size() > 1 &&
+                        phase.tasks.size() <= static_cast<Index>(num_warps) &&
+                        std::none_of(phase.tasks.begin(), phase.tasks.end(), is_staged);
+    const std::vector<int> warps = shares ? share_warps(phase.tasks, num_warps)
+                                          : std::vector<int>(phase.tasks.size(), num_warps);
+    int first = 0;
+    for (Index t = 0; t < phase.tasks.size(); ++t) {
+      Task& task = phase.tasks[t];
+      task.first_warp = first;
+      task.num_warps = warps[t];
+      first += shares ? warps[t] : 0;
+      // A sum so short that a thread has an output: as many outputs as the team has threads.
+      if (task.reduce && task.reduce->outputs_per_tile == schedule.threads) {
+        task.reduce->outputs_per_tile = num_threads(task);
+      }
+    }
+  }
+}
+
+void place_scratch(Schedule& schedule) {
+  for (Phase& phase : schedule.phases) {
+    std::int64_t end = 0;
+    for (Task& task : phase.tasks) {
+      const bool is_alone = task.first_warp == 0;  // or follows on a task of its own team
+      task.scratch_offset_bytes = is_alone ? 0 : end;
+      end = std::max(end, task.scratch_offset_bytes + scratch_bytes(task, schedule.target));
+    }
+    schedule.scratch_bytes = std::max(schedule.scratch_bytes, end);
+  }
+}
+
+}  // namespace whet
