@@ -15,11 +15,13 @@ Configuration choose_configuration(const std::string& text, const SearchSpace& s
     names.push_back(knob.name);
   }
   for (const auto& [name, value] : given.values) {
-    if (std::ranges::find(names, name) == names.end()) {
+    // "mm1/tile_m" is the knob tile_m of one task.
+    const std::string knob = name.substr(name.rfind('/') + 1);
+    if (std::ranges::find(names, knob) == names.end()) {
       throw UserError(fmt::format(
           "--set: expected a knob of this space, found '{}'{}; `whet show W --space` lists them",
           name,
-          suggestion(name, names)
+          suggestion(knob, names)
       ));
     }
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schedule/verify.hpp"
 #include "support/programs.hpp"
@@ -192,6 +193,47 @@ TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
 }
 
 // A row too far lies in what follows in the arena, a column too far in the next row.
+TEST_F(KernelMutation, DroppedBarrierOfATeamIsARace) {
+  use(testing::mlp(32, 64, 64, 32, DType::BF16));
+  expect_edit_caught(
+      "partition=block threads=512 split_k=4 tile_m=32 tile_n=32",
+      {"team_barrier(kFirstWarp, kWarps);", ""},
+      "race: "
+  );
+}
+
+TEST_F(KernelMutation, TeamsThatStageInTheSameBytesRace) {
+  const Program program = testing::mlp(32, 64, 64, 32, DType::BF16);
+  use(program);
+  const auto overlap = [](Schedule& schedule) {
+    for (Phase& phase : schedule.phases) {
+      for (Task& task : phase.tasks) {
+        task.scratch_offset_bytes = 0;
+      }
+    }
+  };
+  const std::string configuration = "partition=block threads=512 split_k=4 tile_m=32 tile_n=32";
+  EXPECT_EQ(complaint(configuration), "");
+  EXPECT_NE(complaint(configuration, overlap).find("race: "), std::string::npos);
+  Schedule schedule = testing::resolved(program, configuration, emulated_limits());
+  overlap(schedule);
+  const std::vector<std::string> hazards = find_hazards(program, schedule);
+  ASSERT_FALSE(hazards.empty());
+  EXPECT_NE(hazards.front().find("stage in the same bytes side by side"), std::string::npos);
+}
+
+TEST_F(KernelMutation, TeamsThatShareAWarpAreCaughtByFindHazards) {
+  const Program program = testing::mlp(32, 64, 64, 32, DType::BF16);
+  Schedule schedule =
+      testing::resolved(program, "partition=block threads=512", emulated_limits());
+  ASSERT_TRUE(find_hazards(program, schedule).empty());
+  ASSERT_GT(schedule.phases.back().tasks.size(), 1U);
+  schedule.phases.back().tasks[1].first_warp -= 1;
+  const std::vector<std::string> hazards = find_hazards(program, schedule);
+  ASSERT_FALSE(hazards.empty());
+  EXPECT_NE(hazards.front().find("share warps without being one team"), std::string::npos);
+}
+
 TEST_F(KernelMutation, SkippedTailMaskOfStoresIsCaught) {
   use(ragged(DType::BF16));
   const std::string grid = "partition=grid blocks=4";

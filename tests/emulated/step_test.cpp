@@ -34,8 +34,8 @@ std::vector<Case> cases() {
   return list;
 }
 
-/// Both partitions, both engines, operands staged and direct, split-K 1 and more, each fusion on
-/// and off.
+/// Both partitions, both engines, operands staged and direct, split-K 1 and more, tasks side by side
+/// and one after the other, each fusion on and off.
 const std::vector<std::string>& configurations() {
   static const std::vector<std::string> list{
       "blocks=8",
@@ -52,6 +52,8 @@ const std::vector<std::string>& configurations() {
       "fuse_epilogue=off",
       "blocks=4 operands=staged threads=512 tile_m=64 tile_n=64 split_k=4 tile_k=64 "
       "fuse_update=off",
+      "partition=block threads=512 split_k=4 tile_m=32 tile_n=32",
+      "partition=block teams=off threads=128 split_k=2 tile_m=32 tile_n=32 steps_per_launch=4",
   };
   return list;
 }
