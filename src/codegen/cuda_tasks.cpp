@@ -83,9 +83,6 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   indices.push_back("split");
   emit_stores(text, task, buffers, indices);
   text.close();
-  if (per_tile < num_threads(task)) {
-    text.line("Team::barrier();");
-  }
   text.close();
 }
 

@@ -283,6 +283,9 @@ class Lowering {
           task.num_tiles > 1 ? "tile" : "0"
       );
       if (task.num_tiles > 1) {
+        if (scratch_bytes(task, schedule_.target) > 0) {
+          text_.line("{}::barrier();", team_type(task));
+        }
         text_.close();
       }
       text_.close();
@@ -316,7 +319,9 @@ class Lowering {
       text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, total);
     }
     std::int64_t first = 0;
+    bool has_scratch = false;
     for (const Task& task : phase.tasks) {
+      has_scratch |= !cpu_ && scratch_bytes(task, schedule_.target) > 0;
       if (task.num_tiles == 0) {
         continue;
       }
@@ -329,6 +334,9 @@ class Lowering {
         text_.line("{}if (tile < {}) {}", first == 0 ? "" : "else ", first + task.num_tiles, call);
       }
       first += task.num_tiles;
+    }
+    if (has_scratch && total > schedule_.blocks) {
+      text_.line("block_barrier();  // the next tile uses the same shared memory");
     }
     text_.close();
   }

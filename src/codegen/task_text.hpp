@@ -22,7 +22,8 @@ void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& contex
 /// The type of the threads that compute a task's tiles: "::Team<0, 8>", see device/team.cuh.
 std::string team_type(const Task& task);
 
-/// Defines `<name>_tile(b, shared, tile)`, one tile of a task by its team, for CUDA.
+/// Defines `<name>_tile(b, shared, tile)`, one tile of a task by its team, for CUDA. The team
+/// meets before `shared` is used again.
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
 
 /// The part of emit_cuda_task for products.

@@ -199,7 +199,7 @@ struct Epilogue {
 };
 
 /// The second half of a tile whose partial sums go through shared memory. The caller has seen to it
-/// that nobody reads `shared` any more.
+/// that nobody reads `shared` any more, and that the team meets before it is used again.
 template <class G, class Accumulator, class Buffers>
 WHET_DEVICE void finish_in_shared(
     const Buffers& b,
@@ -216,5 +216,4 @@ WHET_DEVICE void finish_in_shared(
   epilogue.finish(b, m0, n0, [&](int i, float(&values)[Place::kWidth]) {
     Place::sum(partial, i, values);
   });
-  G::Team::barrier();
 }
