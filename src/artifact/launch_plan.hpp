@@ -29,10 +29,10 @@ struct KernelArgument {
 ///   struct StepArguments { void* tensors[N]; void* workspace; uint32_t ring_length, first_batch,
 ///                          spin_limit, reserved; };
 /// with tensors in the order of `arguments`. An input points to `ring_length` batches; step s of
-/// the launch reads batch (first_batch + s) % ring_length, and first_batch is below ring_length. Scalars and outputs point to
-/// steps_per_launch entries. The workspace starts with kControlBytes of control words, all zero
-/// before the first launch: word 0 barrier, word 1 status (0: fine; else a block left a spin at
-/// place status - 1).
+/// the launch reads batch (first_batch + s) % ring_length, and first_batch is below ring_length.
+/// Scalars and outputs point to steps_per_launch entries. The workspace starts with kControlBytes
+/// of control words, all zero before the first launch: word 0 barrier, word 1 status (0: fine; else
+/// a block left a spin at place status - 1).
 struct LaunchPlan {
   static constexpr std::size_t kControlBytes = 256;
 

@@ -23,9 +23,9 @@ struct EmulatedAccess {
 /// may touch, and that barriers order it with what other threads do to the same bytes. A race shows
 /// in the first run, whatever the order of threads. Accesses of one byte are not tested for races.
 ///
-/// Two accesses of different threads are ordered when, between them, the warp, the team, the block or
-/// the grid that holds both threads met at a barrier. Every meeting takes the next tick of a clock, so
-/// that the tick of an access and that of the last meeting of each group decide.
+/// Two accesses of different threads are ordered when, between them, the warp, the team, the block
+/// or the grid that holds both threads met at a barrier. Every meeting takes the next tick of a
+/// clock, so that the tick of an access and that of the last meeting of each group decide.
 class AccessChecker {
  public:
   /// Memory that all threads may read: what `global` allocates; nothing is refused if it is null.
@@ -89,7 +89,7 @@ class AccessChecker {
   std::uint32_t grid_tick_ = 0;
   std::vector<std::uint32_t> block_ticks_;
   std::vector<std::uint32_t> warp_ticks_;
-  std::vector<TeamMeeting> team_meetings_;  ///< by warp
+  std::vector<TeamMeeting> team_meetings_;           ///< by warp
   std::unordered_map<const char*, Shadow> shadows_;  ///< by region.begin
   Shadow* latest_ = nullptr;
   std::vector<EmulatedRegion> shared_;  ///< by block

@@ -214,7 +214,9 @@ bool EmulationMachine::arrive(Meeting& meeting, Stage stage, const char* what) {
             place_.thread,
             place_.block,
             what,
-            stage == Stage::AtWarp ? "warp" : stage == Stage::AtTeam ? "team" : "block",
+            stage == Stage::AtWarp   ? "warp"
+            : stage == Stage::AtTeam ? "team"
+                                     : "block",
             meeting.what
         )
     );

@@ -140,9 +140,9 @@ struct Task {
   std::optional<ReduceTask> reduce;
   std::int64_t tile_elements = 0;  ///< Map: elements a tile
   std::int64_t num_tiles = 0;
-  bool is_commit = false;  ///< copies staged state to the caller's tensor
-  int first_warp = 0;      ///< of the team that computes the tiles
-  int num_warps = 0;       ///< of the team; 0 on the CPU target
+  bool is_commit = false;                 ///< copies staged state to the caller's tensor
+  int first_warp = 0;                     ///< of the team that computes the tiles
+  int num_warps = 0;                      ///< of the team; 0 on the CPU target
   std::int64_t scratch_offset_bytes = 0;  ///< of the team's staging
 
   bool operator==(const Task&) const = default;

@@ -28,7 +28,8 @@ void collapse_dimensions(Task& task);
 /// Cuts long sums into partial sums that a second task adds, so that many blocks share them.
 void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t threads, Target target);
 
-/// Tile sizes and counts of every task, whose team is known, or the constraint that a product's tile breaks.
+/// Tile sizes and counts of every task, whose team is known, or the constraint that a product's
+/// tile breaks.
 std::optional<ConstraintViolation> choose_tiles(
     const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 );

@@ -224,8 +224,7 @@ TEST_F(KernelMutation, TeamsThatStageInTheSameBytesRace) {
 
 TEST_F(KernelMutation, TeamsThatShareAWarpAreCaughtByFindHazards) {
   const Program program = testing::mlp(32, 64, 64, 32, DType::BF16);
-  Schedule schedule =
-      testing::resolved(program, "partition=block threads=512", emulated_limits());
+  Schedule schedule = testing::resolved(program, "partition=block threads=512", emulated_limits());
   ASSERT_TRUE(find_hazards(program, schedule).empty());
   ASSERT_GT(schedule.phases.back().tasks.size(), 1U);
   schedule.phases.back().tasks[1].first_warp -= 1;

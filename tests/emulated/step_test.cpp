@@ -34,8 +34,8 @@ std::vector<Case> cases() {
   return list;
 }
 
-/// Both partitions, both engines, operands staged and direct, split-K 1 and more, tasks side by side
-/// and one after the other, each fusion on and off.
+/// Both partitions, both engines, operands staged and direct, split-K 1 and more, tasks side by
+/// side and one after the other, each fusion on and off.
 const std::vector<std::string>& configurations() {
   static const std::vector<std::string> list{
       "blocks=8",
