@@ -163,7 +163,7 @@ void ResidentCandidate::restore_state() {
 
 void ResidentCandidate::launch(int step) {
   const auto ring_length = static_cast<std::uint32_t>(workload_.num_batches);
-  instance_->launch(ring_length, static_cast<std::uint32_t>(step) % ring_length);
+  instance_->launch(ring_length, static_cast<std::uint32_t>(step));
   executor_.synchronize();
 }
 
@@ -177,9 +177,7 @@ std::vector<StepLaunch> ResidentCandidate::launches(int num_steps) const {
   const auto ring_length = static_cast<std::uint32_t>(workload_.num_batches);
   std::vector<StepLaunch> launches;
   for (int step = 0; step < num_steps; step += steps_per_launch()) {
-    launches.push_back(
-        instance_->arguments(ring_length, static_cast<std::uint32_t>(step) % ring_length)
-    );
+    launches.push_back(instance_->arguments(ring_length, static_cast<std::uint32_t>(step)));
   }
   return launches;
 }

@@ -233,8 +233,7 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
         "static constexpr int kTileK = {}, kStages = {}, kSkew = {};", t.tile_k, t.stages, t.skew
     );
   }
-  const std::optional<WarpGrid> grid =
-      mma ? warp_grid(t, num_threads(task)) : thread_tile(t, num_threads(task));
+  const std::optional<WarpGrid> grid = share_tile(t, num_threads(task));
   WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);

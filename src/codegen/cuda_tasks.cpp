@@ -6,13 +6,9 @@
 namespace whet {
 namespace {
 
-void emit_team(TextWriter& text, const Task& task) {
-  text.line("using Team = {};", team_type(task));
-}
-
 void emit_map(TextWriter& text, const Task& task, const EmitContext& context) {
   text.open("WHET_DEVICE void {}_tile(const Buffers& b, char*, int tile)", identifier(task.name));
-  emit_team(text, task);
+  text.line("using Team = {};", team_type(task));
   text.line(
       "const index_t end = least<index_t>((tile + index_t{{1}}) * {}, {});",
       task.tile_elements,
@@ -41,7 +37,7 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   text.open(
       "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile)", identifier(task.name)
   );
-  emit_team(text, task);
+  text.line("using Team = {};", team_type(task));
   text.line("const index_t split = tile % {};", reduce.splits);
   text.line(
       "const index_t output = tile / {} * {} + Team::thread() % {};",

@@ -271,8 +271,8 @@ class Lowering {
       }
       const int end = task.first_warp + task.num_warps;
       const std::string condition =
-          end == num_warps ? "" : fmt::format("if (warp_index() < {}) ", end);
-      text_.open("{}{}", first ? "" : "else ", condition);
+          end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
+      text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
       if (task.num_tiles > 1) {
         text_.open("for (int tile = 0; tile < {}; ++tile)", task.num_tiles);
       }
@@ -299,8 +299,8 @@ class Lowering {
 
   /// Tiles of all tasks of a phase, dealt round-robin to blocks.
   void emit_phase(const Phase& phase, int number) {
+    text_.line("// Phase {}.", number);
     if (has_teams(phase)) {
-      text_.line("// Phase {}.", number);
       emit_teams(phase);
       return;
     }
@@ -311,7 +311,6 @@ class Lowering {
     for (const Task& task : phase.tasks) {
       total += task.num_tiles;
     }
-    text_.line("// Phase {}.", number);
     if (!cpu_ && total <= schedule_.blocks) {
       // A block has one tile at most: known places let the compiler fold what follows from them.
       text_.open("if (const int tile = {}; tile < {})", block, total);

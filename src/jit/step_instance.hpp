@@ -18,7 +18,8 @@ class StepInstance {
   StepInstance(const StepInstance&) = delete;
   StepInstance& operator=(const StepInstance&) = delete;
 
-  /// The arguments of the launch that starts with batch `first_batch` of a ring of `ring_length`.
+  /// The arguments of the launch that starts with batch `first_batch` of a ring of `ring_length`,
+  /// counted round and round.
   StepLaunch arguments(std::uint32_t ring_length, std::uint32_t first_batch) const;
   /// Enqueues one launch. Throws DeviceFault (BarrierHang) once hang_place() has seen a hang;
   /// before that a hung kernel ends at once by itself.

@@ -175,8 +175,7 @@ bool is_stratum(const std::string& name) {
 /// would be the same candidate again.
 Configuration canonical(Configuration configuration, const std::vector<Knob>& knobs) {
   auto& values = configuration.values;
-  const bool is_block = values.at("partition") == "block";
-  if (is_block) {
+  if (values.at("partition") == "block") {
     values["blocks"] = "1";
   } else if (values.contains("teams")) {
     values["teams"] = "on";

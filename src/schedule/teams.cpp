@@ -9,8 +9,6 @@ namespace {
 
 using Index = std::size_t;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// What one warp would have to do, in steps of a tensor core; and how many warps could share it.
 struct Work {
   std::int64_t steps = 1;

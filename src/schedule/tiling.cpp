@@ -12,14 +12,65 @@ namespace {
 
 using Index = std::size_t;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t next_power_of_two(std::int64_t n) {
   std::int64_t power = 1;
   while (power < n) {
     power *= 2;
   }
   return power;
+}
+
+/// Warps of a K group: they cover the tile in 16x8 fragments.
+std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads) {
+  std::int64_t warps = threads / 32 / tiling.split_k;
+  if (tiling.tile_m % 16 != 0 || tiling.tile_n % 8 != 0 ||
+      (!tiling.direct && warps * 32 * tiling.split_k != threads)) {
+    return std::nullopt;
+  }
+  // The squarest grid reads the least.
+  for (; warps > 0; warps = tiling.direct ? warps / 2 : 0) {
+    WarpGrid best{0, 0};
+    for (std::int64_t m = 1; m <= warps; m *= 2) {
+      const std::int64_t n = warps / m;
+      if (m * n != warps || (tiling.tile_m / 16) % m != 0 || (tiling.tile_n / 8) % n != 0) {
+        continue;
+      }
+      const std::int64_t cost = tiling.tile_m / m + tiling.tile_n / n;
+      if (best.m == 0 || cost < tiling.tile_m / best.m + tiling.tile_n / best.n) {
+        best = {m, n};
+      }
+    }
+    if (best.m != 0) {
+      return best;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Elements of a thread of the simt engine.
+std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads) {
+  const std::int64_t elements = tiling.tile_m * tiling.tile_n;
+  std::int64_t group = threads / tiling.split_k;
+  if (!tiling.direct && (group * tiling.split_k != threads || elements % group != 0 ||
+                         tiling.tile_k % tiling.split_k != 0)) {
+    return std::nullopt;
+  }
+  group = std::min(group, elements);
+  const std::int64_t share = elements / group;
+  const auto is_even = [&](std::int64_t m, std::int64_t n) {
+    return m * n == share && tiling.tile_m % m == 0 && tiling.tile_n % n == 0;
+  };
+  // The squarest share that is no higher than wide, else a higher one: the tile may be a column.
+  std::optional<WarpGrid> higher;
+  for (std::int64_t m = share; m >= 1; m /= 2) {
+    const std::int64_t n = share / m;
+    if (is_even(m, n) && m > n) {
+      higher = WarpGrid{m, n};
+    } else if (is_even(m, n) && m <= 8) {
+      return WarpGrid{m, n};
+    }
+  }
+  return higher;
 }
 
 /// A direct tile is no larger than its product, and is halved while that gives idle blocks work;
@@ -49,7 +100,7 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   const std::int64_t width = mma ? threads / 32 : threads;
   std::int64_t groups = std::min<std::int64_t>({tiling.split_k, steps, width});
   tiling.split_k = static_cast<int>(groups);
-  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
+  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
   if (!grid) {
     return;
   }
@@ -68,7 +119,7 @@ constexpr std::int64_t kMaxAccumulators = 64;
 /// Sums that each thread of a team holds of a tile, or nothing if there is no even share.
 std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
   const bool mma = tiling.engine == Engine::Mma;
-  const auto grid = mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
+  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
   if (!grid) {
     return std::nullopt;
   }
@@ -214,55 +265,8 @@ bool flag_knob(const Configuration& configuration, const std::string& name) {
   return knob(configuration, "", name) == "on";
 }
 
-std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads) {
-  std::int64_t warps = threads / 32 / tiling.split_k;
-  if (tiling.tile_m % 16 != 0 || tiling.tile_n % 8 != 0 ||
-      (!tiling.direct && warps * 32 * tiling.split_k != threads)) {
-    return std::nullopt;
-  }
-  // The squarest grid reads the least.
-  for (; warps > 0; warps = tiling.direct ? warps / 2 : 0) {
-    WarpGrid best{0, 0};
-    for (std::int64_t m = 1; m <= warps; m *= 2) {
-      const std::int64_t n = warps / m;
-      if (m * n != warps || (tiling.tile_m / 16) % m != 0 || (tiling.tile_n / 8) % n != 0) {
-        continue;
-      }
-      const std::int64_t cost = tiling.tile_m / m + tiling.tile_n / n;
-      if (best.m == 0 || cost < tiling.tile_m / best.m + tiling.tile_n / best.n) {
-        best = {m, n};
-      }
-    }
-    if (best.m != 0) {
-      return best;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads) {
-  const std::int64_t elements = tiling.tile_m * tiling.tile_n;
-  std::int64_t group = threads / tiling.split_k;
-  if (!tiling.direct && (group * tiling.split_k != threads || elements % group != 0 ||
-                         tiling.tile_k % tiling.split_k != 0)) {
-    return std::nullopt;
-  }
-  group = std::min(group, elements);
-  const std::int64_t share = elements / group;
-  const auto is_even = [&](std::int64_t m, std::int64_t n) {
-    return m * n == share && tiling.tile_m % m == 0 && tiling.tile_n % n == 0;
-  };
-  // The squarest share that is no higher than wide, else a higher one: the tile may be a column.
-  std::optional<WarpGrid> higher;
-  for (std::int64_t m = share; m >= 1; m /= 2) {
-    const std::int64_t n = share / m;
-    if (is_even(m, n) && m > n) {
-      higher = WarpGrid{m, n};
-    } else if (is_even(m, n) && m <= 8) {
-      return WarpGrid{m, n};
-    }
-  }
-  return higher;
+std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t threads) {
+  return tiling.engine == Engine::Mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
 }
 
 std::optional<ConstraintViolation> choose_tiles(

@@ -34,16 +34,16 @@ std::optional<ConstraintViolation> choose_tiles(
     const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 );
 
-/// Warps of a split-K group along m and n: they cover the tile in 16x8 fragments. Of direct tiles,
-/// warps may be left over.
+/// How many along m and n: see share_tile.
 struct WarpGrid {
   std::int64_t m = 1;
   std::int64_t n = 1;
 };
-std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads);
+/// How a team of `threads` shares a tile: for tensor cores the warps of a split-K group, else the
+/// elements that a thread holds. Nothing if there is no even share; of direct tiles, warps or
+/// threads may be left over.
+std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t threads);
 
-/// Elements that a thread of the simt engine holds along m and n. Of direct tiles, threads may be
-/// left over.
-std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads);
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace whet

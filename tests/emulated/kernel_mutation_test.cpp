@@ -192,7 +192,6 @@ TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
   );
 }
 
-// A row too far lies in what follows in the arena, a column too far in the next row.
 TEST_F(KernelMutation, DroppedBarrierOfATeamIsARace) {
   use(testing::mlp(32, 64, 64, 32, DType::BF16));
   expect_edit_caught(
@@ -233,6 +232,7 @@ TEST_F(KernelMutation, TeamsThatShareAWarpAreCaughtByFindHazards) {
   EXPECT_NE(hazards.front().find("share warps without being one team"), std::string::npos);
 }
 
+// A row too far lies in what follows in the arena, a column too far in the next row.
 TEST_F(KernelMutation, SkippedTailMaskOfStoresIsCaught) {
   use(ragged(DType::BF16));
   const std::string grid = "partition=grid blocks=4";
