@@ -207,8 +207,9 @@ TEST(Subprocess, HandsDownNoDescriptorAndNoIgnoredSignal) {
   struct sigaction previous {};
   ignore.sa_handler = SIG_IGN;
   ASSERT_EQ(::sigaction(SIGPIPE, &ignore, &previous), 0);
+  // Of grep itself, which inherits the shell's: while it waits, a shell may block all signals.
   const ProcessResult result =
-      run_process(shell("ls /proc/$$/fd; grep -E 'SigIgn|SigBlk' /proc/$$/status"), kPatience);
+      run_process(shell("ls /proc/$$/fd; grep -E 'SigIgn|SigBlk' /proc/self/status"), kPatience);
   ASSERT_EQ(::sigaction(SIGPIPE, &previous, nullptr), 0);
   ::close(leaked);
   EXPECT_EQ(result.output, "0\n1\n2\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
