@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -119,17 +120,45 @@ void emit_operand(
   text.close(";");
 }
 
+/// Whether all elements of a tile read the same one.
+bool is_uniform(const Access& access) {
+  return !access.guard &&
+         std::all_of(access.strides.begin(), access.strides.end(), [](std::int64_t stride) {
+           return stride == 0;
+         });
+}
+
 /// What the epilogue reads and does, for runs of W elements along n.
 void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
   const auto& buffers = context.schedule.buffers;
   const bool even = task.domain[1] % 2 == 0;
   const auto is_wide = [&](const Access& access) { return !even || is_run(access, 1, 2, context); };
   std::vector<int> loads;
-  for (Index n = 0; n < task.nodes.size(); ++n) {
-    if (task.nodes[n].kind == ExprNode::Kind::Load) {
-      loads.push_back(static_cast<int>(n));
+  std::vector<int> uniform_loads;
+  std::map<int, std::string> loaded;
+  for (Index i = 0; i < task.nodes.size(); ++i) {
+    const ExprNode& node = task.nodes[i];
+    const auto n = static_cast<int>(i);
+    if (node.kind == ExprNode::Kind::Load && is_uniform(node.access)) {
+      uniform_loads.push_back(n);
+      loaded[n] = fmt::format("uniform.v{}", n);
+    } else if (node.kind == ExprNode::Kind::Load) {
+      loads.push_back(n);
+      loaded[n] = fmt::format("loaded.v{}[j]", n);
     }
   }
+  text.open("struct Uniform");
+  for (const int n : uniform_loads) {
+    text.line("float v{};", n);
+  }
+  text.close(";");
+  text.open("WHET_MEMBER static Uniform uniform([[maybe_unused]] const Buffers& b)");
+  std::vector<std::string> values;
+  for (const int n : uniform_loads) {
+    values.push_back(load_expression(task.nodes[Index(n)], buffers, {"0", "0"}));
+  }
+  text.line("return Uniform{{{}}};", fmt::join(values, ", "));
+  text.close();
   text.line("static constexpr int kWidth = {}, kLoads = {};", even ? 2 : 1, loads.size());
   text.raw_line("template <int W>");
   text.open("struct Loaded");
@@ -166,7 +195,8 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.raw_line(
       "WHET_MEMBER static void finish(const Buffers& b, int m, int n, const float (&acc)[W],"
   );
-  text.open("    [[maybe_unused]] const Loaded<W>& loaded)");
+  text.open("    [[maybe_unused]] const Loaded<W>& loaded, [[maybe_unused]] const Uniform& uniform)"
+  );
   std::vector<int> stored;
   for (const Store& store : task.stores) {
     if (std::find(stored.begin(), stored.end(), store.node) == stored.end()) {
@@ -184,7 +214,7 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
       static_cast<int>(task.nodes.size()),
       {"m", "(n + j)"},
       "acc[j]",
-      "loaded.v{}[j]"
+      loaded
   );
   for (const int node : stored) {
     text.line("r{0}[j] = v{0};", node);
@@ -212,6 +242,17 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.close();
 }
 
+/// Registers for what a thread's epilogue reads ahead of the product: what the product leaves of
+/// the thread's share of a multiprocessor's.
+std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
+  constexpr std::int64_t kRegisters = 65536;
+  constexpr std::int64_t kOperandsAndAddresses = 104;
+  const std::int64_t share = std::min<std::int64_t>(
+      kRegisters / (schedule.threads * std::int64_t{schedule.blocks_per_sm}), 255
+  );
+  return std::clamp<std::int64_t>(share - kOperandsAndAddresses - accumulators, 32, 64);
+}
+
 }  // namespace
 
 void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
@@ -235,6 +276,11 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   }
   const std::optional<WarpGrid> grid = share_tile(t, num_threads(task));
   WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
+  const std::int64_t accumulators =
+      mma ? t.tile_m * t.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
+  text.line(
+      "static constexpr int kEpilogueWords = {};", epilogue_words(context.schedule, accumulators)
+  );
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
   emit_operand(text, "A", gemm, gemm.a, task.domain[0], t.tile_m, context);

@@ -161,15 +161,14 @@ void emit_nodes(
     int last,
     const std::vector<std::string>& indices,
     const std::string& accumulator,
-    const std::string& loaded
+    const std::map<int, std::string>& loaded
 ) {
   for (int n = first; n < last; ++n) {
     const ExprNode& node = task.nodes[Index(n)];
     std::string value;
     switch (node.kind) {
       case ExprNode::Kind::Load:
-        value = loaded.empty() ? load_expression(node, buffers, indices)
-                               : fmt::format(fmt::runtime(loaded), n);
+        value = loaded.contains(n) ? loaded.at(n) : load_expression(node, buffers, indices);
         break;
       case ExprNode::Kind::Constant:
         value = f32_literal(rounded_constant(node.attributes.other, node.dtype));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ std::string load_expression(
     const std::vector<std::string>& indices
 );
 
-/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype. Loads that are
-/// done already are called by the pattern `loaded`, such as "loaded.v{}[j]".
+/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype. `loaded` names
+/// the values of loads that are done already, by node; where it is empty, the load is done here.
 void emit_nodes(
     TextWriter& text,
     const Task& task,
@@ -28,7 +29,7 @@ void emit_nodes(
     int last,
     const std::vector<std::string>& indices,
     const std::string& accumulator,
-    const std::string& loaded = ""
+    const std::map<int, std::string>& loaded = {}
 );
 
 /// Emits the stores of a task, whose nodes have been emitted.

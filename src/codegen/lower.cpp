@@ -261,9 +261,33 @@ class Lowering {
     }
   }
 
-  /// Teams side by side, each with the tiles of its tasks one after the other.
+  /// Opens the loop over those tiles of a task, or the condition, that are the block's: they are
+  /// dealt round-robin, from the block `first_block` on.
+  void open_tiles(const Task& task, std::int64_t first_block) {
+    const std::int64_t blocks = schedule_.blocks;
+    if (blocks == 1) {
+      text_.open("for (int tile = 0; tile < {}; ++tile)", task.num_tiles);
+      return;
+    }
+    const std::string tile =
+        first_block == 0 ? "block_index()"
+                         : fmt::format(
+                               "block_index() < {0} ? block_index() + {1} : block_index() - {0}",
+                               first_block,
+                               blocks - first_block
+                           );
+    if (task.num_tiles <= blocks) {
+      // A block has one tile at most: known places let the compiler fold what follows from them.
+      text_.open("if (const int tile = {}; tile < {})", tile, task.num_tiles);
+    } else {
+      text_.open("for (int tile = {}; tile < {}; tile += kBlocks)", tile, task.num_tiles);
+    }
+  }
+
+  /// Teams side by side, each with the tiles of its task.
   void emit_teams(const Phase& phase) {
     const int num_warps = schedule_.threads / 32;
+    std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
     bool first = true;
     for (const Task& task : phase.tasks) {
       if (task.num_tiles == 0) {
@@ -273,22 +297,24 @@ class Lowering {
       const std::string condition =
           end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
       text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-      if (task.num_tiles > 1) {
-        text_.open("for (int tile = 0; tile < {}; ++tile)", task.num_tiles);
+      const bool is_one = task.num_tiles == 1 && schedule_.blocks == 1;
+      if (!is_one) {
+        open_tiles(task, first_block);
       }
       text_.line(
           "{}_tile(b, shared + {}, {});",
           identifier(task.name),
           task.scratch_offset_bytes,
-          task.num_tiles > 1 ? "tile" : "0"
+          is_one ? "0" : "tile"
       );
-      if (task.num_tiles > 1) {
-        if (scratch_bytes(task, schedule_.target) > 0) {
+      if (!is_one) {
+        if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
           text_.line("{}::barrier();", team_type(task));
         }
         text_.close();
       }
       text_.close();
+      first_block = (first_block + task.num_tiles) % schedule_.blocks;
       first = false;
     }
   }

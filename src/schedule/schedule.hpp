@@ -152,7 +152,8 @@ struct Task {
 enum class Edge { None, Block, Grid };
 
 /// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to
-/// blocks. Tasks of one team run one after the other, teams of a block side by side.
+/// blocks. Tasks of one team run one after the other, teams of a block side by side, where each
+/// task has a team or all have one.
 struct Phase {
   std::vector<Task> tasks;
   Edge edge_before = Edge::None;  ///< from the previous phase of the same step

@@ -83,7 +83,9 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 }
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
-  const bool tiny = traits.largest_product <= (1 << 13);  // one block's tiles are then wide
+  const bool tiny = traits.largest_product <= (1 << 13);
+  // Tensor cores: as wide as tiles may be, since they shrink until all blocks have one.
+  const bool wide = tiny || traits.has_half_product;
   const bool large = traits.largest_product > (1 << 20);
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
@@ -113,20 +115,22 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        std::move(few_blocks)},
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
       {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
-      {"tile_m", {"16", "32", "64"}, tiny ? "64" : "16", "rows of a product's tile"},
-      {"tile_n", {"16", "32", "64", "128"}, tiny ? "64" : "32", "columns of a product's tile"},
+      {"tile_m", {"16", "32", "64"}, wide ? "64" : "16", "rows of a product's tile"},
+      {"tile_n", {"16", "32", "64", "128"}, wide ? "64" : "32", "columns of a product's tile"},
       {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
       {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
       {"split_k",
        {"1", "2", "4", "8"},
-       tiny ? "1" : "4",
+       tiny   ? "1"
+       : wide ? "8"
+              : "4",
        "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
       {"teams",
        {"on", "off"},
        "on",
-       "tasks of a phase run side by side on the warps of the one block that owns everything"},
+       "tasks of a phase run side by side, each on some of a block's warps"},
   };
   // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
   if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
@@ -177,8 +181,6 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   auto& values = configuration.values;
   if (values.at("partition") == "block") {
     values["blocks"] = "1";
-  } else if (values.contains("teams")) {
-    values["teams"] = "on";
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

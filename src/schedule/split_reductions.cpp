@@ -40,7 +40,7 @@ std::int64_t outputs_per_tile(const Task& task, std::int64_t outputs, Target tar
 
 void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t threads, Target target) {
   // Below this many terms a thread's serial sum is shorter than a second phase.
-  const std::int64_t terms_per_split = target == Target::Cpu ? 16384 : 16 * threads;
+  const std::int64_t terms_per_split = target == Target::Cpu ? 16384 : 4 * threads;
   constexpr std::int64_t kMaxSplits = 64;
   const Index num_tasks = graph.tasks.size();
   for (Index t = 0; t < num_tasks; ++t) {

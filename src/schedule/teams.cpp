@@ -9,32 +9,50 @@ namespace {
 
 using Index = std::size_t;
 
-/// What one warp would have to do, in steps of a tensor core; and how many warps could share it.
+/// A block's share of a task: what one warp would have to do, in steps of a tensor core; and how
+/// many warps could share it.
 struct Work {
   std::int64_t steps = 1;
   std::int64_t most_warps = 1;
 };
 
-Work work_of(const Task& task) {
+Work work_of_gemm(const Task& task, std::int64_t blocks) {
   constexpr std::int64_t kEpilogueSteps = 4;
+  const std::int64_t fragments =
+      ceil_div(ceil_div(task.domain[0], 16) * ceil_div(task.domain[1], 8), blocks);
+  const std::int64_t k_steps = ceil_div(task.gemm->k, 16);
+  return {fragments * (k_steps + kEpilogueSteps), fragments * k_steps};
+}
+
+/// A step is 32 terms or elements.
+Work work_of(const Task& task, std::int64_t blocks) {
   if (task.gemm) {
-    const std::int64_t fragments = ceil_div(task.domain[0], 16) * ceil_div(task.domain[1], 8);
-    const std::int64_t k_steps = ceil_div(task.gemm->k, 16);
-    return {fragments * (k_steps + kEpilogueSteps), fragments * k_steps};
+    return work_of_gemm(task, blocks);
   }
-  const std::int64_t rounds = ceil_div(num_elements(task.domain), 32);
+  std::int64_t rounds = ceil_div(num_elements(task.domain), 32);
+  if (task.reduce && task.reduce->outputs_per_tile <= 32) {
+    // A tile is one block's, so no more blocks than tiles share the sum.
+    const auto outer =
+        task.domain.begin() + static_cast<long>(task.domain.size()) - task.reduce->num_reduced_dims;
+    const std::int64_t outputs = num_elements({task.domain.begin(), outer});
+    const std::int64_t tiles =
+        ceil_div(outputs, task.reduce->outputs_per_tile) * task.reduce->splits;
+    rounds = ceil_div(tiles, blocks) * ceil_div(rounds, std::max<std::int64_t>(tiles, 1));
+  } else {
+    rounds = ceil_div(rounds, blocks);
+  }
   return {rounds, rounds};
 }
 
 /// Warps of each task: one, doubled for whichever task has the most left for each of its warps.
-std::vector<int> share_warps(const std::vector<Task>& tasks, int num_warps) {
+std::vector<int> share_warps(const std::vector<Task>& tasks, int num_warps, std::int64_t blocks) {
   std::vector<int> shares(tasks.size(), 1);
   int left = num_warps - static_cast<int>(tasks.size());
   while (true) {
     Index next = tasks.size();
     std::int64_t longest = 0;
     for (Index t = 0; t < tasks.size(); ++t) {
-      const Work work = work_of(tasks[t]);
+      const Work work = work_of(tasks[t], blocks);
       if (shares[t] <= left && 2 * shares[t] <= work.most_warps &&
           work.steps / shares[t] > longest) {
         longest = work.steps / shares[t];
@@ -56,8 +74,7 @@ void assign_teams(const Configuration& configuration, Schedule& schedule) {
     return;
   }
   const int num_warps = schedule.threads / 32;
-  const bool side_by_side =
-      schedule.partition == Partition::Block && flag_knob(configuration, "teams");
+  const bool side_by_side = flag_knob(configuration, "teams");
   const auto is_staged = [&](const Task& task) {
     return task.gemm && knob(configuration, task.name, "operands") == "staged";
   };
@@ -65,7 +82,7 @@ void assign_teams(const Configuration& configuration, Schedule& schedule) {
     const bool shares = side_by_side && phase.tasks.size() > 1 &&
                         phase.tasks.size() <= static_cast<Index>(num_warps) &&
                         std::none_of(phase.tasks.begin(), phase.tasks.end(), is_staged);
-    const std::vector<int> warps = shares ? share_warps(phase.tasks, num_warps)
+    const std::vector<int> warps = shares ? share_warps(phase.tasks, num_warps, schedule.blocks)
                                           : std::vector<int>(phase.tasks.size(), num_warps);
     int first = 0;
     for (Index t = 0; t < phase.tasks.size(); ++t) {

@@ -73,8 +73,22 @@ std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threa
   return higher;
 }
 
+// Beside them a thread holds operands, and what the epilogue reads: more would spill.
+constexpr std::int64_t kMaxAccumulators = 64;
+
+/// Sums that each thread of a team holds of a tile, or nothing if there is no even share.
+std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
+  const bool mma = tiling.engine == Engine::Mma;
+  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
+  if (!grid) {
+    return std::nullopt;
+  }
+  return mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
+}
+
 /// A direct tile is no larger than its product, and is halved while that gives idle blocks work;
-/// its K groups are no more than there is K for; warps that would be idle become further K groups.
+/// its K groups are no more than there is K for, nor than leave a warp 32 x 32 sums; warps that
+/// would be idle become further K groups.
 void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   GemmTiling& tiling = task.gemm->tiling;
   const bool mma = tiling.engine == Engine::Mma;
@@ -100,6 +114,11 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   const std::int64_t width = mma ? threads / 32 : threads;
   std::int64_t groups = std::min<std::int64_t>({tiling.split_k, steps, width});
   tiling.split_k = static_cast<int>(groups);
+  constexpr std::int64_t kMaxSumsOfAGroup = 32;
+  while (groups > 1 && accumulators(tiling, threads).value_or(0) > kMaxSumsOfAGroup) {
+    groups /= 2;
+    tiling.split_k = static_cast<int>(groups);
+  }
   const std::optional<WarpGrid> grid = share_tile(tiling, threads);
   if (!grid) {
     return;
@@ -111,19 +130,6 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
     groups *= 2;
   }
   tiling.split_k = static_cast<int>(groups);
-}
-
-// Beside them a thread holds operands, and what the epilogue reads: more would spill.
-constexpr std::int64_t kMaxAccumulators = 64;
-
-/// Sums that each thread of a team holds of a tile, or nothing if there is no even share.
-std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
-  const bool mma = tiling.engine == Engine::Mma;
-  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
-  if (!grid) {
-    return std::nullopt;
-  }
-  return mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
 }
 
 /// A team that is not the whole block takes a tile in as many parts as its registers ask for.
@@ -173,17 +179,9 @@ std::optional<ConstraintViolation> tile_gemm(
       fit_team(tiling, threads);
     }
     count_tiles();
-  }
-  if (mma && !tiling.direct && tiling.tile_k % (16 * tiling.split_k) != 0) {
-    return ConstraintViolation{
-        "tile_k_split",
-        fmt::format(
-            "{}: tile_k is {}, but split_k {} needs a multiple of {}",
-            task.name,
-            tiling.tile_k,
-            tiling.split_k,
-            16 * tiling.split_k
-        )};
+  } else if (mma) {
+    // A K group has a step of 16 of a stage at least.
+    tiling.split_k = static_cast<int>(std::min<std::int64_t>(tiling.split_k, tiling.tile_k / 16));
   }
   const std::optional<std::int64_t> sums = accumulators(tiling, threads);
   if (!sums) {

@@ -152,14 +152,14 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile) {
   if constexpr (G::kSplitK == 1) {
     if (Accumulator::is_spare()) return;
     Epilogue<G, InRegisters<G, Accumulator>> epilogue;
-    epilogue.fetch(b, m0, n0, 0);
+    epilogue.begin(b, m0, n0);
     multiply_direct<G>(acc, b, m0, n0);
     epilogue.finish(b, m0, n0, [&](int i, float(&values)[Accumulator::kWidth]) {
       acc.run(i, values);
     });
   } else {
     Epilogue<G, InShared<G, Accumulator>> epilogue;
-    epilogue.fetch(b, m0, n0, 0);
+    epilogue.begin(b, m0, n0);
     if (!Accumulator::is_spare()) multiply_direct<G>(acc, b, m0, n0);
     finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
   }

@@ -6,8 +6,10 @@
 //   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
 //                                 O::kRun: 1, or see direct.cuh
 //   kWidth                        2 if elements n and n + 1 are both there for even n, else 1
-//   kLoads, Loaded<W>             what the epilogue reads for a run of W elements along n
-//   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded): what becomes of a finished run
+//   Uniform, uniform(b)           what the epilogue reads for all elements
+//   kLoads, Loaded<W>             what it reads for a run of W elements along n
+//   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded, uniform): what becomes of a run
+//   kEpilogueWords                registers for what it reads ahead
 // staged.cuh and direct.cuh say what else they ask of it. Each of the kSplitK groups of a block's
 // threads sums its share of K; the partial tiles meet in shared memory and are added in the order of
 // the groups, so results do not depend on timing.
@@ -156,9 +158,10 @@ template <class G, class Place>
 struct Epilogue {
   static constexpr int kWidth = Place::kWidth;
   static constexpr int kRunLoads = kWidth * (G::kLoads > 0 ? G::kLoads : 1);
-  static constexpr int kFits = kRunLoads < 32 ? 32 / kRunLoads : 1;
+  static constexpr int kFits = kRunLoads < G::kEpilogueWords ? G::kEpilogueWords / kRunLoads : 1;
   static constexpr int kBatch = kFits < Place::kRuns ? kFits : Place::kRuns;
 
+  typename G::Uniform uniform;
   typename G::template Loaded<kWidth> loaded[kBatch];
 
   static constexpr bool kWholeRounds = Place::kRuns % kBatch == 0;
@@ -179,6 +182,12 @@ struct Epilogue {
       }
     }
   }
+  /// Before the product: its time hides these loads.
+  template <class Buffers>
+  WHET_MEMBER void begin(const Buffers& b, int m0, int n0) {
+    uniform = G::uniform(b);
+    fetch(b, m0, n0, 0);
+  }
   /// `sum(i, values)` gives the product's elements of run `i`.
   template <class Buffers, class Sum>
   WHET_MEMBER void finish(const Buffers& b, int m0, int n0, const Sum& sum) {
@@ -192,7 +201,7 @@ struct Epilogue {
         if (!is_valid(first + i, m, n)) continue;
         float values[kWidth];
         sum(first + i, values);
-        G::template finish<kWidth>(b, m, n, values, loaded[i]);
+        G::template finish<kWidth>(b, m, n, values, loaded[i], uniform);
       }
     }
   }

@@ -146,7 +146,7 @@ WHET_DEVICE void staged_tile(const Buffers& b, char* shared, int tile) {
     cp_async_commit();
   }
   Epilogue<G, InShared<G, Accumulator>> epilogue;
-  epilogue.fetch(b, m0, n0, 0);
+  epilogue.begin(b, m0, n0);
   for (int step = 0; step < S::kSteps; ++step) {
     if constexpr (G::kStages == 1) {
       fetch(step);
