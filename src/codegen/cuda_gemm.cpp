@@ -120,6 +120,30 @@ void emit_operand(
   text.close(";");
 }
 
+/// Elements along n that the epilogue moves at once: four if that suits all accesses for which two
+/// would do.
+int epilogue_width(const Task& task, const EmitContext& context) {
+  const auto is_narrow = [&](const Access& access) {
+    return is_run(access, 1, 2, context) && !is_run(access, 1, 4, context);
+  };
+  if (task.domain[1] % 2 != 0) {
+    return 1;
+  }
+  const bool narrow =
+      task.domain[1] % 4 != 0 ||
+      std::any_of(
+          task.nodes.begin(),
+          task.nodes.end(),
+          [&](const ExprNode& node) {
+            return node.kind == ExprNode::Kind::Load && is_narrow(node.access);
+          }
+      ) ||
+      std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+        return is_narrow(store.access);
+      });
+  return narrow ? 2 : 4;
+}
+
 /// Whether all elements of a tile read the same one.
 bool is_uniform(const Access& access) {
   return !access.guard &&
@@ -131,8 +155,10 @@ bool is_uniform(const Access& access) {
 /// What the epilogue reads and does, for runs of W elements along n.
 void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
   const auto& buffers = context.schedule.buffers;
-  const bool even = task.domain[1] % 2 == 0;
-  const auto is_wide = [&](const Access& access) { return !even || is_run(access, 1, 2, context); };
+  const int width = epilogue_width(task, context);
+  const auto is_wide = [&](const Access& access) {
+    return width == 1 || is_run(access, 1, width, context);
+  };
   std::vector<int> loads;
   std::vector<int> uniform_loads;
   std::map<int, std::string> loaded;
@@ -159,7 +185,7 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   }
   text.line("return Uniform{{{}}};", fmt::join(values, ", "));
   text.close();
-  text.line("static constexpr int kWidth = {}, kLoads = {};", even ? 2 : 1, loads.size());
+  text.line("static constexpr int kWidth = {}, kLoads = {};", width, loads.size());
   text.raw_line("template <int W>");
   text.open("struct Loaded");
   for (const int n : loads) {

@@ -39,9 +39,12 @@ std::int64_t outputs_per_tile(const Task& task, std::int64_t outputs, Target tar
 }  // namespace
 
 void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t threads, Target target) {
-  // Below this many terms a thread's serial sum is shorter than a second phase.
-  const std::int64_t terms_per_split = target == Target::Cpu ? 16384 : 4 * threads;
   constexpr std::int64_t kMaxSplits = 64;
+  // So short a sum is one thread's, which needs no meeting of threads.
+  constexpr std::int64_t kMaxTermsOfAThread = 16;
+  const auto is_short = [&](std::int64_t terms) {
+    return target != Target::Cpu && terms <= kMaxTermsOfAThread;
+  };
   const Index num_tasks = graph.tasks.size();
   for (Index t = 0; t < num_tasks; ++t) {
     Task& task = graph.tasks[t];
@@ -51,11 +54,13 @@ void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t thread
     const Index outer = task.domain.size() - Index(task.reduce->num_reduced_dims);
     const std::int64_t outputs = count(task.domain, 0, outer);
     const std::int64_t terms = count(task.domain, outer, task.domain.size());
-    // So short a sum is one thread's, which needs no meeting of threads.
-    constexpr std::int64_t kMaxTermsOfAThread = 16;
-    const bool is_short = target != Target::Cpu && terms <= kMaxTermsOfAThread;
-    task.reduce->outputs_per_tile = is_short ? threads : outputs_per_tile(task, outputs, target);
+    task.reduce->outputs_per_tile =
+        is_short(terms) ? threads : outputs_per_tile(task, outputs, target);
     const std::int64_t per_tile = task.reduce->outputs_per_tile;
+    // Below this many terms a thread's serial sum is shorter than a second phase; of a sum by whole
+    // blocks that is little, since each thread waits for its loads.
+    const std::int64_t terms_per_split =
+        target == Target::Cpu ? 16384 : (per_tile == 1 ? 4 : 16) * threads;
     const std::int64_t tiles = (outputs + per_tile - 1) / std::max<std::int64_t>(per_tile, 1);
     const std::int64_t wanted = terms * per_tile / terms_per_split;
     const std::int64_t free_blocks = tiles == 0 ? 0 : blocks / tiles;
@@ -110,7 +115,8 @@ void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t thread
     }
     task.nodes = std::move(nodes);
     task.domain = dense;
-    task.reduce = ReduceTask{.num_reduced_dims = 1, .operand = 0};
+    task.reduce = ReduceTask{
+        .num_reduced_dims = 1, .operand = 0, .outputs_per_tile = is_short(splits) ? threads : 1};
     graph.tasks.push_back(std::move(first));
   }
 }

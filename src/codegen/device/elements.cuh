@@ -27,6 +27,22 @@ WHET_DEVICE void load_run(float (&to)[2], const T* from) {
   to[1] = to_f32(T{pair.y});
 }
 
+WHET_DEVICE void load_run(float (&to)[4], const float* from) {
+  const f32x4 quad = *reinterpret_cast<const f32x4*>(from);
+  to[0] = quad.x;
+  to[1] = quad.y;
+  to[2] = quad.z;
+  to[3] = quad.w;
+}
+template <class T>
+WHET_DEVICE void load_run(float (&to)[4], const T* from) {
+  const u32x2 quad = *reinterpret_cast<const u32x2*>(from);
+  to[0] = to_f32(T{static_cast<u16>(quad.x)});
+  to[1] = to_f32(T{static_cast<u16>(quad.x >> 16)});
+  to[2] = to_f32(T{static_cast<u16>(quad.y)});
+  to[3] = to_f32(T{static_cast<u16>(quad.y >> 16)});
+}
+
 template <class T>
 WHET_DEVICE void store_run(T* to, const float (&from)[1]) {
   to[0] = from_f32<T>(from[0]);
@@ -37,6 +53,13 @@ WHET_DEVICE void store_run(float* to, const float (&from)[2]) {
 template <class T>
 WHET_DEVICE void store_run(T* to, const float (&from)[2]) {
   *reinterpret_cast<u32*>(to) = pack2<T>(from[0], from[1]);
+}
+WHET_DEVICE void store_run(float* to, const float (&from)[4]) {
+  *reinterpret_cast<f32x4*>(to) = f32x4{from[0], from[1], from[2], from[3]};
+}
+template <class T>
+WHET_DEVICE void store_run(T* to, const float (&from)[4]) {
+  *reinterpret_cast<u32x2*>(to) = u32x2{pack2<T>(from[0], from[1]), pack2<T>(from[2], from[3])};
 }
 
 /// 2 W neighbouring elements as W words of 16-bit elements of type E.

@@ -5,7 +5,8 @@
 //   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
 //   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
 //                                 O::kRun: 1, or see direct.cuh
-//   kWidth                        2 if elements n and n + 1 are both there for even n, else 1
+//   kWidth                        4 or 2 if that many elements from a multiple of it on are all
+//                                 there and may be moved at once, else 1
 //   Uniform, uniform(b)           what the epilogue reads for all elements
 //   kLoads, Loaded<W>             what it reads for a run of W elements along n
 //   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded, uniform): what becomes of a run
@@ -15,11 +16,11 @@
 // the groups, so results do not depend on timing.
 
 /// Words of two rows each that a lane fetches at once of an operand that lies along its rows, for a
-/// warp's `blocks` groups of eight rows.
+/// warp's `blocks` groups of eight rows; at most `most`.
 template <class O>
-WHET_DEVICE constexpr int words_of_rows(int blocks) {
+WHET_DEVICE constexpr int words_of_rows(int blocks, int most) {
   for (int words = O::kRun / 2; words > 1; words /= 2) {
-    if (blocks % words == 0) return words;
+    if (words <= most && blocks % words == 0) return words;
   }
   return 1;
 }
@@ -30,10 +31,13 @@ struct MmaAccumulator {
   static constexpr int kFragmentsM = G::kTileM / 16 / G::kWarpsM;
   static constexpr int kFragmentsN = G::kTileN / 8 / G::kWarpsN;
   static constexpr int kGroupWarps = G::kWarpsM * G::kWarpsN;
-  static constexpr int kWidth = G::kWidth;
+  static constexpr int kWordsA = words_of_rows<typename G::A>(kFragmentsM * 2, 4);
+  // With two words, four lanes hold 64 bytes of a row of f32 in accesses of 16: whole sectors.
+  static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN, 2);
+  static constexpr int kRunBlocks = G::kWidth == 4 && kWordsB == 2 ? 2 : 1;  // of eight columns
+  static constexpr int kWidth = G::kWidth < 2 * kRunBlocks ? G::kWidth : 2 * kRunBlocks;
   static constexpr int kRuns = kFragmentsM * kFragmentsN * 4 / kWidth;
-  static constexpr int kWordsA = words_of_rows<typename G::A>(kFragmentsM * 2);
-  static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN);
+  static constexpr int kRunsOfBlocks = 4 * kRunBlocks / kWidth;  // of the same columns
   static_assert(kGroupWarps * G::kSplitK * 32 <= G::Team::kSize, "every K group has its warps");
 
   float c[kFragmentsM][kFragmentsN][4] = {};
@@ -54,21 +58,26 @@ struct MmaAccumulator {
   WHET_MEMBER static int row_of_pair(int words, int block, int pair) {
     return block / words * words * 8 + pair * words * 2 + block % words * 2;
   }
-  /// Where run `i` of this thread lies in the tile.
+  // Run i of this thread: fragments, the first of its groups of columns, and its place in those.
+  WHET_MEMBER static int fragment_m(int i) { return i * kWidth / 4 / kFragmentsN; }
+  WHET_MEMBER static int block_n(int i) {
+    return i / kRunsOfBlocks * kRunBlocks % kFragmentsN;
+  }
+  WHET_MEMBER static int half_m(int i) { return i % kRunsOfBlocks * 2 / kRunsOfBlocks; }
+
+  /// Where run `i` lies in the tile.
   WHET_MEMBER static int run_m(int i) {
-    const int block = i * kWidth / 4 / kFragmentsN * 2 + i * kWidth % 4 / 2;
     const int row = lane_index() / 4;
+    const int block = fragment_m(i) * 2 + half_m(i);
     return m_of_warp() + row_of_pair(kWordsA, block, row / 2) + row % 2;
   }
   WHET_MEMBER static int run_n(int i) {
-    const int block = i * kWidth / 4 % kFragmentsN;
-    return n_of_warp() + row_of_pair(kWordsB, block, lane_index() % 4) + i * kWidth % 2;
+    return n_of_warp() + row_of_pair(kWordsB, block_n(i), lane_index() % 4) + i * kWidth % 2;
   }
   WHET_MEMBER void run(int i, float (&values)[kWidth]) const {
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
-      const int element = i * kWidth + e;
-      values[e] = c[element / 4 / kFragmentsN][element / 4 % kFragmentsN][element % 4];
+      values[e] = c[fragment_m(i)][block_n(i) + e / 2][half_m(i) * 2 + (i * kWidth + e) % 2];
     }
   }
 };
