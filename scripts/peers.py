@@ -7,7 +7,8 @@ raw sample (docs/formats/peers.md). Examples:
   scripts/peers.py --target cpu --db records.db --cases online
   scripts/peers.py --target cuda --db records.db --dtypes bf16 --output results/h200/peers.json
 
-Exit codes: 0 all was timed, 1 something was not or is above its limit, 2 a flag or file to correct.
+Exit codes: 0 all was timed, 1 something was not or is above its limit, 2 a flag or file to correct,
+130 interrupted. A peer that is not installed is reported as absent and changes none of them.
 """
 import argparse
 import concurrent.futures
@@ -55,6 +56,7 @@ class Preparation:
         self._deadline, self._lock = deadline, lock
         self._places = threading.Semaphore(options.jobs)
         self._children = []
+        self._is_closed = False
 
     def case(self, case):
         """(ready line of ours, subjects, environment). Raises Fault when ours has nothing to time."""
@@ -83,11 +85,18 @@ class Preparation:
         return ready, subjects, environment
 
     def close(self):
+        self._is_closed = True
         for child in self._children:
             child.close()
 
     def _start(self, command, environment=None):
-        child = Child(command, environment)
+        if self._is_closed:
+            raise Fault("TimedOut", "the run was ended")
+        visible = self._options.device
+        child = Child(
+            command,
+            {**(environment or {}), **({"CUDA_VISIBLE_DEVICES": visible} if visible else {})},
+        )
         self._children.append(child)
         return child
 
@@ -98,8 +107,7 @@ class Preparation:
         options = self._options
         command = [*shlex.split(options.whet), "retime", *case.arguments()]
         command += ["--target", options.target]
-        for flag, value in (("--threads", options.threads), ("--device", options.device)):
-            command += [flag, str(value)] if value else []
+        command += ["--threads", str(options.threads)] if options.threads else []
         for configuration in self._configurations.get(case.name, []):
             command += ["--configuration", configuration]
         command += ["--db", options.db] if options.db else []
@@ -147,7 +155,7 @@ def parse_arguments():
     parser.add_argument("--cases", help="names of entries of the suite, by commas (default: all)")
     parser.add_argument("--dtypes", help="bf16,f32: entries that compute in these (default: all)")
     parser.add_argument("--target", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--device", help="GPU of ours: ordinal or UUID")
+    parser.add_argument("--device", help="GPU, as CUDA_VISIBLE_DEVICES names it")
     parser.add_argument("--threads", type=int, help="threads of the CPU target")
     parser.add_argument("--db", help="records of `whet tune` (default: whet's own)")
     parser.add_argument(
@@ -185,6 +193,11 @@ def find_whet():
     raise UserError(f"no whet in bin/ or build/release/bin/ of {ROOT}; build it, or say --whet")
 
 
+def split_list(text):
+    """The words between commas; None for a flag that was not given."""
+    return None if text is None else [word for word in text.split(",") if word]
+
+
 def split_pairs(flag, texts, form):
     """("NAME", "value") of NAME=value."""
     pairs = []
@@ -217,9 +230,9 @@ def choose_peers(options):
     known = {name: [options.python, "-m", "peer_timing.torch_peer"] for name in NAMES}
     extra = split_pairs("--peer", options.peer, 'NAME="command …"')
     known.update({name: shlex.split(command) for name, command in extra})
-    if options.peers is None:
+    wanted = split_list(options.peers)
+    if wanted is None:
         return known
-    wanted = [name for name in options.peers.split(",") if name]
     for name in wanted:
         check_known("--peers", name, list(known))
     return {name: known[name] for name in [*wanted, *dict(extra)]}
@@ -288,8 +301,7 @@ def failures(document):
 def run(options):
     begin = time.monotonic()
     suite_name, suite_cases = load_suite(options.suite, ROOT / "workloads")
-    split = lambda text: text.split(",") if text else None
-    cases = choose_cases(suite_cases, split(options.cases), split(options.dtypes))
+    cases = choose_cases(suite_cases, split_list(options.cases), split_list(options.dtypes))
     configurations = read_configurations(options, cases)
     limits = read_limits(options, suite_cases)
     document = {
@@ -313,7 +325,11 @@ def run(options):
             with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
                 prepared = [pool.submit(preparation.case, case) for case in cases]
                 # A compiler beside a measurement would disturb it: all is ready before the first.
-                concurrent.futures.wait(prepared)
+                try:
+                    concurrent.futures.wait(prepared)
+                except KeyboardInterrupt:
+                    preparation.close()  # else the pool waits for its threads, and they for these
+                    raise
             document["preparing_s"] = round(time.monotonic() - begin, 1)
             for i, case in enumerate(cases):
                 now = time.monotonic()
@@ -346,3 +362,5 @@ if __name__ == "__main__":
     except UserError as error:
         print(f"peers: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)  # what was finished is in the output file
