@@ -76,8 +76,9 @@ class Preparation:
             raise Fault("NoWinner", ready.get("reason") or "no winner is stored")
         environment = dict(ready["environment"])
         with concurrent.futures.ThreadPoolExecutor(len(self._peers) or 1) as pool:
-            # The last names take longest to compile, so they begin first.
-            begun = {n: pool.submit(self._peer, case, ready, n) for n in reversed(self._peers)}
+            # Eager has nothing to compile; of the others the last take longest, so they begin first.
+            order = sorted(reversed(self._peers), key=lambda name: not name.startswith("eager"))
+            begun = {name: pool.submit(self._peer, case, ready, name) for name in order}
             for name in self._peers:
                 subject, found = begun[name].result()
                 subjects.append(subject)
@@ -100,8 +101,19 @@ class Preparation:
         self._children.append(child)
         return child
 
-    def _left_s(self):
-        return max(self._deadline - time.monotonic(), 0.0)
+    def _ready(self, child, request):
+        """The child's ready line."""
+        try:
+            return child.ask(request, max(self._deadline - time.monotonic(), 0.0))
+        except Fault as fault:
+            if fault.status != "TimedOut":
+                raise
+            spent_s = PREPARING_SHARE * self._options.budget
+            raise Fault(
+                "TimedOut",
+                f"not ready {spent_s:.0f} s after the run began, {PREPARING_SHARE:.0%} of --budget;"
+                " give more, or fewer --cases or --peers",
+            ) from fault
 
     def _ours(self, case):
         options = self._options
@@ -113,7 +125,7 @@ class Preparation:
         command += ["--db", options.db] if options.db else []
         with self._places:
             child = self._start(command)
-            return child.ask(None, self._left_s()), child
+            return self._ready(child, None), child
 
     def _peer(self, case, ready, name):
         request = {
@@ -129,7 +141,7 @@ class Preparation:
         with self._places:
             try:
                 child = self._start(self._peers[name], self._peer_environment())
-                answer = child.ask(json.dumps(request), self._left_s())
+                answer = self._ready(child, json.dumps(request))
                 facts = answer["subjects"][0]
             except (Fault, KeyError, IndexError, TypeError) as fault:
                 status = getattr(fault, "status", "Crashed")

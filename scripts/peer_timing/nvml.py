@@ -32,7 +32,12 @@ class Nvml:
         library = self._library
         library.nvmlDeviceGetClockInfo(self._device, SM_CLOCK, ctypes.byref(clock))
         library.nvmlDeviceGetTemperature(self._device, GPU_SENSOR, ctypes.byref(temperature))
-        library.nvmlDeviceGetCurrentClocksThrottleReasons(self._device, ctypes.byref(reasons))
+        # Drivers before 535 have the reasons under their older name.
+        for name in ("nvmlDeviceGetCurrentClocksEventReasons",
+                     "nvmlDeviceGetCurrentClocksThrottleReasons"):
+            if hasattr(library, name):
+                getattr(library, name)(self._device, ctypes.byref(reasons))
+                break
         is_throttled = reasons.value & THROTTLE_REASONS != 0
         return [float(clock.value), float(temperature.value), is_throttled]
 

@@ -65,8 +65,8 @@ class Peer:
         if self._is_gpu and not torch.cuda.is_available():
             raise Absent(f"torch {torch.__version__} of {sys.executable} finds no GPU")
         self.device = torch.device("cuda" if self._is_gpu else "cpu")
-        uuid = f"GPU-{torch.cuda.get_device_properties(0).uuid}" if self._is_gpu else ""
-        self._nvml = nvml.Nvml(uuid)
+        uuid = str(torch.cuda.get_device_properties(0).uuid) if self._is_gpu else ""
+        self._nvml = nvml.Nvml("GPU-" + uuid.removeprefix("GPU-"))
         workload = request["workload"]
         self._forward = torch_step.forward_function(workload)
         self._rate = torch_step.learning_rate(workload)

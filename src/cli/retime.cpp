@@ -41,8 +41,8 @@ std::optional<Configuration> best_one_launch(const SessionReport& session) {
   double best_ns = 0.0;
   for (const Evaluation& evaluation : session.evaluations) {
     const std::optional<double> time_ns = median_time_ns(evaluation);
-    if (evaluation.status == Status::Ok && time_ns && steps_per_launch(evaluation.configuration) == 1 &&
-        (!best || *time_ns < best_ns)) {
+    if (evaluation.status == Status::Ok && time_ns &&
+        steps_per_launch(evaluation.configuration) == 1 && (!best || *time_ns < best_ns)) {
       best = evaluation.configuration;
       best_ns = *time_ns;
     }

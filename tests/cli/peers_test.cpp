@@ -143,6 +143,7 @@ TEST_F(Peers, EndOneThatIsNotReadyInTime) {
   EXPECT_EQ(result.exit.code, 1);
   const Json entry = document()["cases"][0];
   EXPECT_EQ(subject(entry, "slow")["status"], "TimedOut");
+  EXPECT_TRUE(says(subject(entry, "slow")["detail"].get<std::string>(), "75% of --budget"));
   EXPECT_GE(subject(entry, "inductor-a")["summary"]["num_samples"].get<int>(), 12);
 }
 
