@@ -22,6 +22,7 @@ class Child:
     def __init__(self, command, environment=None):
         self._words = tempfile.TemporaryFile()
         self._rest = b""
+        self._is_closed = False
         try:
             self._process = subprocess.Popen(
                 command,
@@ -36,6 +37,8 @@ class Child:
 
     def ask(self, line, timeout_s):
         """The answer to `line`, or the next one when it is None. Raises Fault and ends the child."""
+        if self._is_closed:
+            raise Fault("Crashed", f"its process was ended: {self._words_so_far()}")
         try:
             if line is not None:
                 self._process.stdin.write(line.encode() + b"\n")
@@ -71,12 +74,18 @@ class Child:
 
     def _last_words(self):
         self.close()
+        return self._words_so_far()
+
+    def _words_so_far(self):
         self._words.seek(0)
         words = self._words.read().decode(errors="replace").strip()
         return words[-2000:] or f"it ended with exit code {self._process.returncode}"
 
     def close(self):
         """Lets it end at the end of its input, then ends its group. May be called twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         try:
             self._process.stdin.close()
         except BrokenPipeError:

@@ -14,7 +14,7 @@ DTYPES = {
     "i32": torch.int32,
     "bool": torch.bool,
 }
-STORED_DTYPES = {"F32": "f32", "BF16": "bf16", "F16": "f16", "I64": "i64", "I32": "i32", "BOOL": "bool"}
+STORED_DTYPES = {name.upper(): name for name in DTYPES}  # as safetensors spells them
 
 
 class Unsupported(Exception):

@@ -1,6 +1,6 @@
 """Stands in for `whet retime` and for a peer of scripts/peers.py: answers with made-up blocks.
 
-fake_blocks.py ours [--no-winner CASE_DIM] retime FILE … | fake_blocks.py peer TIME_NS [FAULT]
+fake_blocks.py ours [--no-winner CASE_DIM | --dies] retime FILE … | fake_blocks.py peer TIME_NS [FAULT]
 """
 import json
 import sys
@@ -33,7 +33,9 @@ def ours(arguments):
             "reason": "" if subjects else "nothing was tuned yet", "subjects": subjects,
         }
     )
-    for line in sys.stdin:
+    for count, line in enumerate(sys.stdin):
+        if arguments[0] == "--dies" and count == 3:
+            sys.exit("out of luck")
         answer(block(line.strip(), times[line.strip()]))
 
 

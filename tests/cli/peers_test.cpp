@@ -132,6 +132,24 @@ TEST_F(Peers, GoOnWithoutAPeerThatDiesAndSayWhy) {
   }
 }
 
+TEST_F(Peers, GoOnWithoutOursWhenItDies) {
+  const ProcessResult result = run(
+      {"--cases=online",
+       "--whet",
+       kFake + " ours --dies",
+       "--peers=",
+       "--rounds=3",
+       fake_peer("inductor-a", "4000")}
+  );
+
+  EXPECT_EQ(result.exit.code, 1);
+  const Json entry = document()["cases"][0];
+  EXPECT_EQ(subject(entry, "winner")["status"], "Crashed");
+  EXPECT_EQ(subject(entry, "one-launch")["status"], "Crashed");
+  EXPECT_TRUE(says(subject(entry, "winner")["detail"].get<std::string>(), "out of luck"));
+  EXPECT_EQ(subject(entry, "inductor-a")["summary"]["num_samples"], 18);
+}
+
 TEST_F(Peers, EndOneThatIsNotReadyInTime) {
   const ProcessResult result = run_fakes(
       {"--cases=online",
