@@ -168,6 +168,9 @@ Outcome Evaluator::run_candidate(const CompileResponse& compiled, Evaluation& ev
   if (validated.outcome.status != Status::Ok) {
     return validated.outcome;
   }
+  if (options_.num_screen_blocks == 0) {
+    return worker_->unload(kId);
+  }
   const std::vector<std::int64_t> order(static_cast<std::size_t>(options_.num_screen_blocks), kId);
   const MeasureResponse measured = worker_->measure(
       {.order = order,
@@ -199,6 +202,43 @@ void Evaluator::run_with_retry(const CompileResponse& compiled, Evaluation& eval
   }
   evaluation.status = outcome.status;
   evaluation.detail = outcome.detail;
+}
+
+Outcome Evaluator::keep_resident(const std::vector<Configuration>& candidates) {
+  std::vector<CompileResponse> compiled;
+  for (const Configuration& configuration : candidates) {
+    compiled.push_back(artifact_of(configuration));
+  }
+  start_worker();
+  resident_outcome_ = {};
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    resident_outcome_ = worker_->load(
+        {.id = static_cast<std::int64_t>(i),
+         .artifact = compiled[i].artifact,
+         .plan = compiled[i].plan}
+    );
+    if (resident_outcome_.status != Status::Ok) {
+      break;
+    }
+  }
+  return resident_outcome_;
+}
+
+std::variant<MeasuredBlock, Outcome> Evaluator::measure_resident(std::size_t position) {
+  if (resident_outcome_.status != Status::Ok) {
+    return resident_outcome_;
+  }
+  MeasureResponse measured = worker_->measure(
+      {.order = {static_cast<std::int64_t>(position)},
+       .bundle = bundles_.at(0),
+       .num_steps = options_.num_steps,
+       .plan = options_.block}
+  );
+  resident_outcome_ = measured.outcome;
+  if (resident_outcome_.status != Status::Ok) {
+    return resident_outcome_;
+  }
+  return measured.blocks.at(0);
 }
 
 InterleavedResult Evaluator::measure_interleaved(const InterleavedRequest& request) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "harness/compile_pool.hpp"
@@ -63,6 +64,13 @@ class Evaluator final : public EvaluatorInterface {
   void cancel() override;
   InterleavedResult measure_interleaved(const InterleavedRequest& request) override;
 
+  /// Loads candidates that were Ok into a fresh worker, where they stay until something else is
+  /// measured or evaluated.
+  Outcome keep_resident(const std::vector<Configuration>& candidates);
+  /// A block of the resident candidate at this position of the list, so that blocks of ours can
+  /// alternate with those of another program. After a fault each call answers with it.
+  std::variant<MeasuredBlock, Outcome> measure_resident(std::size_t position);
+
   /// The candidate's way up to its artifact, without a device.
   CompileResponse compile(const Configuration& configuration);
   /// The reference bundles, one a seed; after prepare().
@@ -87,6 +95,7 @@ class Evaluator final : public EvaluatorInterface {
   Workload workload_;
   CompilePool compilers_;
   std::unique_ptr<WorkerClient> worker_;
+  Outcome resident_outcome_;  ///< how the worker of keep_resident fares
   std::int64_t num_workers_ = 0;
   std::deque<UnderWay> under_way_;
   std::map<Configuration, CompileResponse> artifacts_;

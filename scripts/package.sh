@@ -17,6 +17,7 @@ root=$stage/whet
 
 mkdir -p "$root/bin" "$root/libexec"
 cp -r configs workloads scripts LICENSE README.md CHANGELOG.md "$root"
+find "$root/scripts" -name __pycache__ -prune -exec rm -r {} +
 for program in build/release/bin/whet*; do
   if [[ -f $program && -x $program ]]; then install -s "$program" "$root/bin"; fi
 done

@@ -1,52 +1,15 @@
 #include "cli/best.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
-#include "base/error.hpp"
 #include "cli/record_identity.hpp"
+#include "cli/stored_match.hpp"
 #include "cli/workload_choice.hpp"
-#include "report/stored_sessions.hpp"
 #include "report/tables.hpp"
 
 namespace whet {
 namespace {
-
-/// As look_up, but a database that was never made holds nothing.
-Match find_match(const std::filesystem::path& database, const LookupKey& key) {
-  std::error_code error;
-  if (!std::filesystem::exists(database, error)) {
-    Match nothing;
-    nothing.reason = fmt::format("{} does not exist: nothing was tuned yet", database.string());
-    return nothing;
-  }
-  Match match = look_up(database, key, generating_versions(key.target));
-  if (match.grade == Match::StoreUnavailable) {
-    throw EnvironmentError(match.reason);
-  }
-  return match;
-}
-
-/// The session that a match comes from, as a report.
-std::optional<SessionReport> find_session(
-    const std::filesystem::path& database, const LookupKey& key, const Match& match
-) {
-  if (!match.decision) {
-    return std::nullopt;
-  }
-  const RecordStore store = RecordStore::open(database, RecordStore::Mode::ReadOnly);
-  for (const SessionRecord& session : store.sessions(
-           {.workload_key = key.workload_key,
- .device_class = key.device_class,
- .target = key.target}
-       )) {
-    if (session.uid == match.session_uid) {
-      return stored_session(store, session);
-    }
-  }
-  return std::nullopt;
-}
 
 void print_json(
     const Match& match,

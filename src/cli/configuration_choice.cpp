@@ -8,7 +8,9 @@
 
 namespace whet {
 
-Configuration choose_configuration(const std::string& text, const SearchSpace& space) {
+Configuration choose_configuration(
+    const std::string& text, const SearchSpace& space, std::string_view flag
+) {
   const Configuration given = parse_configuration(text);
   std::vector<std::string_view> names;
   for (const Knob& knob : space.knobs()) {
@@ -19,7 +21,8 @@ Configuration choose_configuration(const std::string& text, const SearchSpace& s
     const std::string knob = name.substr(name.rfind('/') + 1);
     if (std::ranges::find(names, knob) == names.end()) {
       throw UserError(fmt::format(
-          "--set: expected a knob of this space, found '{}'{}; `whet show W --space` lists them",
+          "{}: expected a knob of this space, found '{}'{}; `whet show W --space` lists them",
+          flag,
           name,
           suggestion(knob, names)
       ));
@@ -27,7 +30,7 @@ Configuration choose_configuration(const std::string& text, const SearchSpace& s
   }
   Configuration complete = space.complete(given);
   if (const auto problem = space.why_not_member(complete)) {
-    throw UserError(fmt::format("--set: {}", *problem));
+    throw UserError(fmt::format("{}: {}", flag, *problem));
   }
   return complete;
 }

@@ -15,6 +15,7 @@
 #include "cli/environment.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/report.hpp"
+#include "cli/retime.hpp"
 #include "cli/show.hpp"
 #include "cli/tune.hpp"
 
@@ -36,6 +37,7 @@ struct Arguments {
   DoctorOptions doctor;
   EvaluateOptions evaluate;
   ReportOptions report;
+  RetimeOptions retime;
   ShowOptions show;
   TuneOptions suite;
   TuneOptions tune;
@@ -155,6 +157,28 @@ void add_report(CLI::App& app, Arguments& arguments) {
   });
 }
 
+void add_retime(CLI::App& app, Arguments& arguments) {
+  CLI::App& retime = *app.add_subcommand(
+      "retime", "Time stored winners again, a block for each line of standard input"
+  );
+  RetimeOptions& options = arguments.retime;
+  add_workload(retime, options.workload, options.dims);
+  add_device(retime, options.device);
+  add_database(retime, options.database);
+  retime
+      .add_option(
+          "--configuration",
+          options.configurations,
+          "\"knob=value …\": time this one too; without --db, instead of what is stored"
+      )
+      ->allow_extra_args(false);
+  retime.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_retime(arguments.retime, arguments.environment);
+    };
+  });
+}
+
 void add_db(CLI::App& app, Arguments& arguments) {
   CLI::App& db = *app.add_subcommand("db", "Look after the database");
   db.require_subcommand(1);
@@ -210,6 +234,7 @@ void add_subcommands(CLI::App& app, Arguments& arguments) {
   add_evaluate(app, arguments);
   add_best(app, arguments);
   add_report(app, arguments);
+  add_retime(app, arguments);
   add_doctor(app, arguments);
   add_db(app, arguments);
   app.require_subcommand(1);

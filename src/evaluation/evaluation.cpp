@@ -86,21 +86,6 @@ Resources resources_from_json(const Json& json) {
       .code_bytes = field<std::int64_t>(json, "code_bytes")};
 }
 
-Json to_json(const SampleBlock& block) {
-  Json samples = Json::array();
-  for (const Sample& sample : block.samples) {
-    samples.push_back(
-        Json::array({sample.time_ns, sample.clock_mhz, sample.temperature_c, sample.throttled})
-    );
-  }
-  return {
-      {"process", block.process},
-      {"block", block.block},
-      {"num_steps", block.num_steps},
-      {"purpose", block.purpose},
-      {"samples", std::move(samples)}};
-}
-
 SampleBlock block_from_json(const Json& json) {
   SampleBlock block{
       .process = field<std::int64_t>(json, "process"),
@@ -144,6 +129,21 @@ std::optional<double> median_time_ns(const Evaluation& evaluation, std::string_v
   const std::size_t half = times.size() / 2;
   std::sort(times.begin(), times.end());
   return times.size() % 2 == 1 ? times[half] : 0.5 * (times[half - 1] + times[half]);
+}
+
+Json to_json(const SampleBlock& block) {
+  Json samples = Json::array();
+  for (const Sample& sample : block.samples) {
+    samples.push_back(
+        Json::array({sample.time_ns, sample.clock_mhz, sample.temperature_c, sample.throttled})
+    );
+  }
+  return {
+      {"process", block.process},
+      {"block", block.block},
+      {"num_steps", block.num_steps},
+      {"purpose", block.purpose},
+      {"samples", std::move(samples)}};
 }
 
 Json to_json(const Evaluation& evaluation) {

@@ -91,6 +91,7 @@ struct Evaluation {
 std::optional<double> median_time_ns(const Evaluation& evaluation, std::string_view purpose = "");
 
 /// The one JSON codec. from_json throws UserError naming the missing or wrong field.
+Json to_json(const SampleBlock& block);
 Json to_json(const Evaluation& evaluation);
 Evaluation evaluation_from_json(const Json& json);
 

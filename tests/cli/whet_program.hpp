@@ -28,9 +28,11 @@ class WhetProgram {
   static constexpr std::chrono::seconds kShort{100};
 
   ProcessResult run(
-      const std::vector<std::string>& arguments, std::chrono::milliseconds timeout = kShort
+      const std::vector<std::string>& arguments,
+      std::chrono::milliseconds timeout = kShort,
+      const std::string& input = ""
   ) const {
-    return run_process(process_options(arguments), timeout);
+    return run_process(process_options(arguments), timeout, input);
   }
 
   /// Sends SIGINT once standard error holds `words`; the exit code, or -1 if it came to that

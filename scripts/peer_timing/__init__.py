@@ -1,0 +1,1 @@
+"""Parts of scripts/peers.py, which times ours and PyTorch's compilers side by side."""
