@@ -79,21 +79,19 @@ WHET_DEVICE bool is_hung(u32 status) { return __syncthreads_or(status != 0u) != 
 /// gave up: the kernel then ends. Needs a cooperative launch.
 ///
 /// control[0] is the barrier: the additions of all blocks sum to 2^31, so bit 31 flips with the
-/// last arrival and nothing is ever reset. What it was is read before the block arrives, so that
-/// the arrival returns nothing to wait for. control[1] is the status: 0, else one more than the
+/// last arrival and nothing is ever reset. control[1] is the status: 0, else one more than the
 /// `place` at which the first block gave up; it stays until the host clears both words.
 WHET_DEVICE bool grid_barrier(u32* control, u32 num_blocks, u32 place, u32 spin_limit) {
   constexpr u32 kFlip = 0x80000000u;
   constexpr u32 kPollsPerStatus = 64u;  // looks at the status seldom: that load delays a poll
-  u32 before = 0u;
-  if (threadIdx.x == 0u) {
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(before) : "l"(control) : "memory");
-  }
   block_barrier();
   bool gave_up = false;
   if (threadIdx.x == 0u) {
     const u32 arrival = blockIdx.x == 0u ? kFlip - (num_blocks - 1u) : 1u;
-    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(control), "r"(arrival)
+    u32 before;
+    asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(control), "r"(arrival)
                  : "memory");
     u32 polls = 0u;
     while (((poll_acquire(control) ^ before) & kFlip) == 0u) {
