@@ -129,18 +129,17 @@ int epilogue_width(const Task& task, const EmitContext& context) {
   if (task.domain[1] % 2 != 0) {
     return 1;
   }
-  const bool narrow =
-      task.domain[1] % 4 != 0 ||
-      std::any_of(
-          task.nodes.begin(),
-          task.nodes.end(),
-          [&](const ExprNode& node) {
-            return node.kind == ExprNode::Kind::Load && is_narrow(node.access);
-          }
-      ) ||
-      std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
-        return is_narrow(store.access);
-      });
+  const bool narrow = task.domain[1] % 4 != 0 ||
+                      std::any_of(
+                          task.nodes.begin(),
+                          task.nodes.end(),
+                          [&](const ExprNode& node) {
+                            return node.kind == ExprNode::Kind::Load && is_narrow(node.access);
+                          }
+                      ) ||
+                      std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+                        return is_narrow(store.access);
+                      });
   return narrow ? 2 : 4;
 }
 
