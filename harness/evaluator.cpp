@@ -157,8 +157,7 @@ WorkerClient& Evaluator::start_worker() {
 
 Outcome Evaluator::run_candidate(const CompileResponse& compiled, Evaluation& evaluation) {
   constexpr std::int64_t kId = 0;
-  const Outcome loaded =
-      worker().load({.id = kId, .artifact = compiled.artifact, .plan = compiled.plan});
+  const Outcome loaded = worker().load(kId, compiled);
   if (loaded.status != Status::Ok) {
     return loaded;
   }
@@ -204,7 +203,7 @@ void Evaluator::run_with_retry(const CompileResponse& compiled, Evaluation& eval
   evaluation.detail = outcome.detail;
 }
 
-Outcome Evaluator::keep_resident(const std::vector<Configuration>& candidates) {
+void Evaluator::keep_resident(const std::vector<Configuration>& candidates) {
   std::vector<CompileResponse> compiled;
   for (const Configuration& configuration : candidates) {
     compiled.push_back(artifact_of(configuration));
@@ -212,16 +211,11 @@ Outcome Evaluator::keep_resident(const std::vector<Configuration>& candidates) {
   start_worker();
   resident_outcome_ = {};
   for (std::size_t i = 0; i < compiled.size(); ++i) {
-    resident_outcome_ = worker_->load(
-        {.id = static_cast<std::int64_t>(i),
-         .artifact = compiled[i].artifact,
-         .plan = compiled[i].plan}
-    );
+    resident_outcome_ = worker_->load(static_cast<std::int64_t>(i), compiled[i]);
     if (resident_outcome_.status != Status::Ok) {
-      break;
+      return;
     }
   }
-  return resident_outcome_;
 }
 
 std::variant<MeasuredBlock, Outcome> Evaluator::measure_resident(std::size_t position) {

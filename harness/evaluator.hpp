@@ -65,10 +65,11 @@ class Evaluator final : public EvaluatorInterface {
   InterleavedResult measure_interleaved(const InterleavedRequest& request) override;
 
   /// Loads candidates that were Ok into a fresh worker, where they stay until something else is
-  /// measured or evaluated.
-  Outcome keep_resident(const std::vector<Configuration>& candidates);
+  /// measured or evaluated. A fault is what measure_resident answers.
+  void keep_resident(const std::vector<Configuration>& candidates);
   /// A block of the resident candidate at this position of the list, so that blocks of ours can
-  /// alternate with those of another program. After a fault each call answers with it.
+  /// alternate with those of another program. After a fault, of loading too, each call answers with
+  /// it.
   std::variant<MeasuredBlock, Outcome> measure_resident(std::size_t position);
 
   /// The candidate's way up to its artifact, without a device.

@@ -34,14 +34,6 @@ std::vector<std::size_t> alive(const InterleavedResult& result) {
   return positions;
 }
 
-Outcome load(WorkerClient& worker, std::size_t position, const CompileResponse& compiled) {
-  return worker.load(
-      {.id = static_cast<std::int64_t>(position),
-       .artifact = compiled.artifact,
-       .plan = compiled.plan}
-  );
-}
-
 MeasureResponse measure_block_of(
     WorkerClient& worker, const InterleavedSetup& setup, std::size_t position
 ) {
@@ -85,7 +77,7 @@ ProcessBlocks measure_process(
   blocks.peers.resize(setup.peers.size());
   WorkerClient& worker = setup.start_worker();
   for (const std::size_t position : positions) {
-    blocks.fault = load(worker, position, compiled[position]);
+    blocks.fault = worker.load(static_cast<std::int64_t>(position), compiled[position]);
     if (blocks.fault.status != Status::Ok) {
       return blocks;
     }
@@ -142,7 +134,7 @@ int blame(
   int num_blamed = 0;
   for (const std::size_t position : positions) {
     WorkerClient& worker = setup.start_worker();
-    Outcome outcome = load(worker, position, compiled[position]);
+    Outcome outcome = worker.load(static_cast<std::int64_t>(position), compiled[position]);
     if (outcome.status == Status::Ok) {
       outcome = measure_block_of(worker, setup, position).outcome;
     }

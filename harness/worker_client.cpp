@@ -60,6 +60,10 @@ Outcome WorkerClient::load(const LoadRequest& request) {
   return exchange<Outcome>(request, deadlines_.load);
 }
 
+Outcome WorkerClient::load(std::int64_t id, const CompileResponse& compiled) {
+  return load({.id = id, .artifact = compiled.artifact, .plan = compiled.plan});
+}
+
 ValidateResponse WorkerClient::validate(const ValidateRequest& request) {
   return exchange<ValidateResponse>(request, deadlines_.validate);
 }

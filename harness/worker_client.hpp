@@ -35,6 +35,8 @@ class WorkerClient {
   pid_t pid() const { return child_.pid(); }
 
   Outcome load(const LoadRequest& request);
+  /// A candidate that compiled, under the number by which later requests name it.
+  Outcome load(std::int64_t id, const CompileResponse& compiled);
   ValidateResponse validate(const ValidateRequest& request);
   MeasureResponse measure(const MeasureRequest& request);
   Outcome unload(std::int64_t id);

@@ -232,11 +232,6 @@ class Session {
     baseline_index_ = finalists_[baseline];
   }
 
-  static std::int64_t steps_per_launch(const Configuration& configuration) {
-    const auto found = configuration.values.find("steps_per_launch");
-    return found == configuration.values.end() ? 1 : std::stoll(found->second);
-  }
-
   /// Times of the winner, the baseline and the peer from processes that the choice has not seen.
   void publish() {
     if (!winner_) {

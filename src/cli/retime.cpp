@@ -29,11 +29,6 @@ struct StoredSubjects {
   std::vector<Subject> subjects;
 };
 
-std::int64_t steps_per_launch(const Configuration& configuration) {
-  const auto found = configuration.values.find("steps_per_launch");
-  return found == configuration.values.end() ? 1 : std::stoll(found->second);
-}
-
 /// The fastest of a session that launches every step. Screening is enough to find it: its time is
 /// measured afresh.
 std::optional<Configuration> best_one_launch(const SessionReport& session) {

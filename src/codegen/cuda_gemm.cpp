@@ -301,10 +301,9 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   }
   const std::optional<WarpGrid> grid = share_tile(t, num_threads(task));
   WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
-  const std::int64_t accumulators =
-      mma ? t.tile_m * t.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
   text.line(
-      "static constexpr int kEpilogueWords = {};", epilogue_words(context.schedule, accumulators)
+      "static constexpr int kEpilogueWords = {};",
+      epilogue_words(context.schedule, *accumulators(t, num_threads(task)))
   );
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);

@@ -20,7 +20,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 5;
+constexpr int kGeneratorVersion = 6;
 
 class Lowering {
  public:
@@ -261,26 +261,22 @@ class Lowering {
     }
   }
 
-  /// Opens the loop over those tiles of a task, or the condition, that are the block's: they are
-  /// dealt round-robin, from the block `first_block` on.
-  void open_tiles(const Task& task, std::int64_t first_block) {
+  /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
+  /// are dealt round-robin, from the block `first_block` on.
+  void open_tiles(std::int64_t num_tiles, std::int64_t first_block) {
     const std::int64_t blocks = schedule_.blocks;
-    if (blocks == 1) {
-      text_.open("for (int tile = 0; tile < {}; ++tile)", task.num_tiles);
-      return;
+    std::string block = cpu_ ? "block" : blocks == 1 ? "0" : "block_index()";
+    if (first_block > 0) {
+      block = fmt::format(
+          "{0} < {1} ? {0} + {2} : {0} - {1}", block, first_block, blocks - first_block
+      );
     }
-    const std::string tile =
-        first_block == 0 ? "block_index()"
-                         : fmt::format(
-                               "block_index() < {0} ? block_index() + {1} : block_index() - {0}",
-                               first_block,
-                               blocks - first_block
-                           );
-    if (task.num_tiles <= blocks) {
+    if (!cpu_ && num_tiles <= blocks) {
       // A block has one tile at most: known places let the compiler fold what follows from them.
-      text_.open("if (const int tile = {}; tile < {})", tile, task.num_tiles);
+      text_.open("if (const int tile = {}; tile < {})", block, num_tiles);
     } else {
-      text_.open("for (int tile = {}; tile < {}; tile += kBlocks)", tile, task.num_tiles);
+      const char* index = cpu_ ? "i64" : "int";
+      text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, num_tiles);
     }
   }
 
@@ -297,22 +293,14 @@ class Lowering {
       const std::string condition =
           end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
       text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-      const bool is_one = task.num_tiles == 1 && schedule_.blocks == 1;
-      if (!is_one) {
-        open_tiles(task, first_block);
-      }
+      open_tiles(task.num_tiles, first_block);
       text_.line(
-          "{}_tile(b, shared + {}, {});",
-          identifier(task.name),
-          task.scratch_offset_bytes,
-          is_one ? "0" : "tile"
+          "{}_tile(b, shared + {}, tile);", identifier(task.name), task.scratch_offset_bytes
       );
-      if (!is_one) {
-        if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
-          text_.line("{}::barrier();", team_type(task));
-        }
-        text_.close();
+      if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
+        text_.line("{}::barrier();", team_type(task));
       }
+      text_.close();
       text_.close();
       first_block = (first_block + task.num_tiles) % schedule_.blocks;
       first = false;
@@ -330,19 +318,12 @@ class Lowering {
       emit_teams(phase);
       return;
     }
-    const char* index = cpu_ ? "i64" : "int";
-    const char* block = cpu_ ? "block" : schedule_.blocks == 1 ? "0" : "block_index()";
     const char* memory = cpu_ ? "scratch" : "shared";
     std::int64_t total = 0;
     for (const Task& task : phase.tasks) {
       total += task.num_tiles;
     }
-    if (!cpu_ && total <= schedule_.blocks) {
-      // A block has one tile at most: known places let the compiler fold what follows from them.
-      text_.open("if (const int tile = {}; tile < {})", block, total);
-    } else {
-      text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, total);
-    }
+    open_tiles(total, 0);
     std::int64_t first = 0;
     bool has_scratch = false;
     for (const Task& task : phase.tasks) {

@@ -38,6 +38,11 @@ Configuration parse_configuration(std::string_view text) {
   return configuration;
 }
 
+std::int64_t steps_per_launch(const Configuration& configuration) {
+  const auto found = configuration.values.find("steps_per_launch");
+  return found == configuration.values.end() ? 1 : std::stoll(found->second);
+}
+
 std::string short_id(const Configuration& configuration) {
   return sha256_hex(to_text(configuration)).substr(0, 12);
 }

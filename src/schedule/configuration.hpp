@@ -24,6 +24,8 @@ struct Configuration {
 std::string to_text(const Configuration& configuration);
 /// Throws UserError for text that is not "name=value" pairs or names a knob twice.
 Configuration parse_configuration(std::string_view text);
+/// The knob of this name; 1 for a configuration without.
+std::int64_t steps_per_launch(const Configuration& configuration);
 /// 12 hexadecimal digits of the text's SHA-256: the short name of a candidate.
 std::string short_id(const Configuration& configuration);
 

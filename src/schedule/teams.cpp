@@ -32,11 +32,7 @@ Work work_of(const Task& task, std::int64_t blocks) {
   std::int64_t rounds = ceil_div(num_elements(task.domain), 32);
   if (task.reduce && task.reduce->outputs_per_tile <= 32) {
     // A tile is one block's, so no more blocks than tiles share the sum.
-    const auto outer =
-        task.domain.begin() + static_cast<long>(task.domain.size()) - task.reduce->num_reduced_dims;
-    const std::int64_t outputs = num_elements({task.domain.begin(), outer});
-    const std::int64_t tiles =
-        ceil_div(outputs, task.reduce->outputs_per_tile) * task.reduce->splits;
+    const std::int64_t tiles = num_reduce_tiles(task);
     rounds = ceil_div(tiles, blocks) * ceil_div(rounds, std::max<std::int64_t>(tiles, 1));
   } else {
     rounds = ceil_div(rounds, blocks);
@@ -46,13 +42,17 @@ Work work_of(const Task& task, std::int64_t blocks) {
 
 /// Warps of each task: one, doubled for whichever task has the most left for each of its warps.
 std::vector<int> share_warps(const std::vector<Task>& tasks, int num_warps, std::int64_t blocks) {
+  std::vector<Work> works;
+  for (const Task& task : tasks) {
+    works.push_back(work_of(task, blocks));
+  }
   std::vector<int> shares(tasks.size(), 1);
   int left = num_warps - static_cast<int>(tasks.size());
   while (true) {
     Index next = tasks.size();
     std::int64_t longest = 0;
     for (Index t = 0; t < tasks.size(); ++t) {
-      const Work work = work_of(tasks[t], blocks);
+      const Work& work = works[t];
       if (shares[t] <= left && 2 * shares[t] <= work.most_warps &&
           work.steps / shares[t] > longest) {
         longest = work.steps / shares[t];

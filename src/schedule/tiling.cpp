@@ -76,16 +76,6 @@ std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threa
 // Beside them a thread holds operands, and what the epilogue reads: more would spill.
 constexpr std::int64_t kMaxAccumulators = 64;
 
-/// Sums that each thread of a team holds of a tile, or nothing if there is no even share.
-std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
-  const bool mma = tiling.engine == Engine::Mma;
-  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
-  if (!grid) {
-    return std::nullopt;
-  }
-  return mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32) : grid->m * grid->n;
-}
-
 /// A direct tile is no larger than its product, and is halved while that gives idle blocks work;
 /// its K groups are no more than there is K for, nor than leave a warp 32 x 32 sums; warps that
 /// would be idle become further K groups.
@@ -211,15 +201,6 @@ std::optional<ConstraintViolation> tile_gemm(
   return std::nullopt;
 }
 
-void tile_reduce(Task& task) {
-  const Index outer = task.domain.size() - Index(task.reduce->num_reduced_dims);
-  std::int64_t outputs = 1;
-  for (Index d = 0; d < outer; ++d) {
-    outputs *= task.domain[d];
-  }
-  task.num_tiles = ceil_div(outputs, task.reduce->outputs_per_tile) * task.reduce->splits;
-}
-
 void tile_map(Task& task, std::int64_t blocks, Target target) {
   const std::int64_t threads = num_threads(task);
   const std::int64_t elements = num_elements(task.domain);
@@ -267,6 +248,21 @@ std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t thread
   return tiling.engine == Engine::Mma ? warp_grid(tiling, threads) : thread_tile(tiling, threads);
 }
 
+std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads) {
+  const std::optional<WarpGrid> grid = share_tile(tiling, threads);
+  if (!grid) {
+    return std::nullopt;
+  }
+  return tiling.engine == Engine::Mma ? tiling.tile_m * tiling.tile_n / (grid->m * grid->n * 32)
+                                      : grid->m * grid->n;
+}
+
+std::int64_t num_reduce_tiles(const Task& task) {
+  const auto outer = static_cast<long>(task.domain.size()) - task.reduce->num_reduced_dims;
+  const std::int64_t outputs = num_elements({task.domain.begin(), task.domain.begin() + outer});
+  return ceil_div(outputs, task.reduce->outputs_per_tile) * task.reduce->splits;
+}
+
 std::optional<ConstraintViolation> choose_tiles(
     const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 ) {
@@ -279,7 +275,7 @@ std::optional<ConstraintViolation> choose_tiles(
           }
           break;
         case Task::Kind::Reduce:
-          tile_reduce(task);
+          task.num_tiles = num_reduce_tiles(task);
           break;
         case Task::Kind::Map:
           tile_map(task, schedule.blocks, limits.target);

@@ -44,6 +44,13 @@ struct WarpGrid {
 /// threads may be left over.
 std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t threads);
 
+/// Sums that each thread of a team of `threads` holds of a tile, or nothing if there is no even
+/// share.
+std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads);
+
+/// Tiles of a Reduce whose outputs a tile and splits are known.
+std::int64_t num_reduce_tiles(const Task& task);
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace whet

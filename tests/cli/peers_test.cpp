@@ -32,10 +32,11 @@ class Peers : public testing::Test {
     return run_process(options, kTimeout);
   }
 
-  /// With a whet that has a winner of 1000 ns and one launch a step in 2000 ns.
-  ProcessResult run_fakes(std::vector<std::string> arguments) const {
+  /// With a whet that has a winner of 1000 ns and one launch a step in 2000 ns, or a `fault`.
+  ProcessResult run_fakes(std::vector<std::string> arguments, const std::string& fault = "") const {
     arguments.insert(
-        arguments.begin(), {"--whet", kFake + " ours", "--peers=", "--rounds=3", "--jobs=8"}
+        arguments.begin(),
+        {"--whet", kFake + " ours " + fault, "--peers=", "--rounds=3", "--jobs=8"}
     );
     return run(arguments);
   }
@@ -133,14 +134,8 @@ TEST_F(Peers, GoOnWithoutAPeerThatDiesAndSayWhy) {
 }
 
 TEST_F(Peers, GoOnWithoutOursWhenItDies) {
-  const ProcessResult result = run(
-      {"--cases=online",
-       "--whet",
-       kFake + " ours --dies",
-       "--peers=",
-       "--rounds=3",
-       fake_peer("inductor-a", "4000")}
-  );
+  const ProcessResult result =
+      run_fakes({"--cases=online", fake_peer("inductor-a", "4000")}, "--dies");
 
   EXPECT_EQ(result.exit.code, 1);
   const Json entry = document()["cases"][0];
@@ -175,13 +170,9 @@ TEST_F(Peers, ReportOneThatIsNotInstalledWithoutFailing) {
 }
 
 TEST_F(Peers, SkipACaseWithoutAWinnerOnly) {
-  const ProcessResult result = run(
-      {"--cases=online,small",
-       "--whet",
-       kFake + " ours --no-winner hidden=512",
-       "--peers=",
-       "--rounds=2",
-       fake_peer("inductor-a", "4000")}
+  const ProcessResult result = run_fakes(
+      {"--cases=online,small", "--rounds=2", fake_peer("inductor-a", "4000")},
+      "--no-winner hidden=512"
   );
 
   EXPECT_EQ(result.exit.code, 1);
