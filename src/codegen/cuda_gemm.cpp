@@ -88,6 +88,9 @@ void emit_operand(
   const char* const parameters = "(const Buffers& b, int row, int k)";
   text.open("struct {}", name);
   text.line("static constexpr int kRows = {}, kTile = {};", rows, tile);
+  if (gemm.tiling.direct) {
+    text.line("static constexpr bool kEarly = {};", operand.is_early);
+  }
   text.open("WHET_MEMBER static float at{}", parameters);
   text.line("return to_f32({});", element);
   text.close();
@@ -267,6 +270,18 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.close();
 }
 
+/// Whether all that the epilogue reads may be read before the edge in front of its phase.
+bool has_early_epilogue(const Task& task) {
+  bool is_early = false;
+  for (const ExprNode& node : task.nodes) {
+    if (node.kind == ExprNode::Kind::Load && !node.is_early) {
+      return false;
+    }
+    is_early |= node.is_early;
+  }
+  return is_early;
+}
+
 /// Registers for what a thread's epilogue reads ahead of the product: what the product leaves of
 /// the thread's share of a multiprocessor's.
 std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
@@ -309,16 +324,25 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
   emit_operand(text, "A", gemm, gemm.a, task.domain[0], t.tile_m, context);
   emit_operand(text, "B", gemm, gemm.b, task.domain[1], t.tile_n, context);
+  if (t.direct) {
+    text.line("static constexpr bool kEarly = {};", has_early_epilogue(task));
+  }
   emit_epilogue(text, task, context);
   text.close(";");
+  if (t.direct) {
+    text.raw_line("template <class Edge>");
+  }
   text.open(
-      "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile)", identifier(task.name)
+      "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile{})",
+      identifier(task.name),
+      t.direct ? ", Edge&& edge" : ""
   );
   text.line(
-      "{2}_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile);",
+      "{2}_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile{3});",
       type,
       mma ? "Mma" : "Simt",
-      t.direct ? "direct" : "staged"
+      t.direct ? "direct" : "staged",
+      t.direct ? ", edge" : ""
   );
   text.close();
 }

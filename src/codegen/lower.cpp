@@ -11,6 +11,7 @@
 #include "codegen/task_text.hpp"
 #include "codegen/text.hpp"
 #include "ir/workload.hpp"
+#include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
 #include "schedule/tiling.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 6;
+constexpr int kGeneratorVersion = 7;
 
 class Lowering {
  public:
@@ -101,6 +102,7 @@ class Lowering {
       } else {
         text_.verbatim(embedded::cuda);
       }
+      text_.verbatim(embedded::edge);
       text_.verbatim(embedded::team);
       text_.verbatim(embedded::reduce);
       text_.verbatim(embedded::elements);
@@ -241,6 +243,18 @@ class Lowering {
     }
   }
 
+  /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
+  void emit_tile(
+      const Task& task, const std::string& memory, const std::string& tile, const std::string& edge
+  ) {
+    const bool takes_edge = !cpu_ && task.gemm && task.gemm->tiling.direct;
+    if (!edge.empty() && !takes_edge) {
+      text_.line("if (!{}.wait()) return;", edge);
+    }
+    const std::string more = !takes_edge ? "" : ", " + (edge.empty() ? "NoEdge{}" : edge);
+    text_.line("{}_tile(b, {}, {}{});", identifier(task.name), memory, tile, more);
+  }
+
   void emit_edge(Edge edge, int place) {
     switch (edge) {
       case Edge::None:
@@ -249,15 +263,20 @@ class Lowering {
         text_.line("block_barrier();");
         return;
       case Edge::Grid:
-        if (!cpu_ && place == 1) {
-          text_.line("if (is_hung(status)) return;");
-        }
+        emit_status_check(place);
         text_.line(
             "if (!grid_barrier(control, kBlocks, {}{}u, args.spin_limit)) return;",
             cpu_ ? "static_cast<u32>(block), " : "",
             place
         );
         return;
+    }
+  }
+
+  /// Behind the first phase, whose time hides the load.
+  void emit_status_check(int place) {
+    if (!cpu_ && place == 1) {
+      text_.line("if (is_hung(status)) return;");
     }
   }
 
@@ -281,7 +300,7 @@ class Lowering {
   }
 
   /// Teams side by side, each with the tiles of its task.
-  void emit_teams(const Phase& phase) {
+  void emit_teams(const Phase& phase, const std::string& edge) {
     const int num_warps = schedule_.threads / 32;
     std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
     bool first = true;
@@ -294,9 +313,8 @@ class Lowering {
           end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
       text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
       open_tiles(task.num_tiles, first_block);
-      text_.line(
-          "{}_tile(b, shared + {}, tile);", identifier(task.name), task.scratch_offset_bytes
-      );
+      const std::string memory = fmt::format("shared + {}", task.scratch_offset_bytes);
+      emit_tile(task, memory, "tile", edge);
       if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
         text_.line("{}::barrier();", team_type(task));
       }
@@ -312,10 +330,9 @@ class Lowering {
   }
 
   /// Tiles of all tasks of a phase, dealt round-robin to blocks.
-  void emit_phase(const Phase& phase, int number) {
-    text_.line("// Phase {}.", number);
+  void emit_phase(const Phase& phase, const std::string& edge) {
     if (has_teams(phase)) {
-      emit_teams(phase);
+      emit_teams(phase, edge);
       return;
     }
     const char* memory = cpu_ ? "scratch" : "shared";
@@ -332,12 +349,15 @@ class Lowering {
         continue;
       }
       const std::string tile = first == 0 ? "tile" : fmt::format("tile - {}", first);
-      const std::string call =
-          fmt::format("{}_tile(b, {}, {});", identifier(task.name), memory, tile);
-      if (first + task.num_tiles == total) {
-        text_.line("{}{}", first == 0 ? "" : "else ", call);
-      } else {
-        text_.line("{}if (tile < {}) {}", first == 0 ? "" : "else ", first + task.num_tiles, call);
+      const bool is_only = first == 0 && task.num_tiles == total;
+      if (first + task.num_tiles < total) {
+        text_.open("{}if (tile < {})", first == 0 ? "" : "else ", first + task.num_tiles);
+      } else if (!is_only) {
+        text_.open("else");
+      }
+      emit_tile(task, memory, tile, edge);
+      if (!is_only) {
+        text_.close();
       }
       first += task.num_tiles;
     }
@@ -347,16 +367,30 @@ class Lowering {
     text_.close();
   }
 
+  /// A phase whose tiles read early, and its edge.
+  void emit_open_edge(const Phase& phase, int place) {
+    emit_status_check(place);
+    const std::string edge = fmt::format("edge{}", place);
+    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", edge, place);
+    emit_phase(phase, edge);
+    text_.line("if (!{}.wait()) return;", edge);
+  }
+
   void emit_body() {
     const auto num_phases = static_cast<int>(schedule_.phases.size());
     text_.open("for (int step = 0; step < kStepsPerLaunch; ++step)");
     text_.line("const Buffers b = buffers_of_step(args, step);");
     for (int p = 0; p < num_phases; ++p) {
       const Phase& phase = schedule_.phases[Index(p)];
+      text_.line("// Phase {}.", p + 1);
+      if (!cpu_ && p > 0 && phase.edge_before == Edge::Grid && reads_early(phase)) {
+        emit_open_edge(phase, p);
+        continue;
+      }
       if (p > 0) {
         emit_edge(phase.edge_before, p);
       }
-      emit_phase(phase, p + 1);
+      emit_phase(phase, "");
     }
     if (schedule_.steps_per_launch > 1 && schedule_.step_edge != Edge::None) {
       text_.line("if (step + 1 == kStepsPerLaunch) return;");

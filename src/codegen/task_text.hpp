@@ -23,7 +23,8 @@ void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& contex
 std::string team_type(const Task& task);
 
 /// Defines `<name>_tile(b, shared, tile)`, one tile of a task by its team, for CUDA. The team
-/// meets before `shared` is used again.
+/// meets before `shared` is used again. A product with direct operands takes an edge too, see
+/// device/edge.cuh, for which it waits itself.
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
 
 /// The part of emit_cuda_task for products.

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "schedule/constraints.hpp"
+#include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
 #include "schedule/tasks.hpp"
 #include "schedule/teams.hpp"
@@ -89,6 +90,9 @@ std::variant<Schedule, ConstraintViolation> resolve(
   }
   place_edges(schedule);
   place_buffers(schedule, limits);
+  if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {
+    mark_early_reads(schedule);
+  }
   if (auto violation = first_violation(schedule, limits)) {
     return *violation;
   }

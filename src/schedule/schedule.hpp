@@ -66,6 +66,7 @@ struct ExprNode {
   Access access;
   DType dtype = DType::F32;
   ValueId value = -1;            ///< the Program value that this computes or loads
+  bool is_early = false;         ///< Load: may happen before the edge in front of its phase
   std::int64_t num_reduced = 1;  ///< Mean, MseLoss, MseLossBackward: the divisor
 
   bool operator==(const ExprNode&) const = default;
@@ -85,6 +86,7 @@ struct GemmOperand {
   Access access;
   ValueId value = -1;  ///< what the buffer holds
   DType stored = DType::F32;
+  bool is_early = false;  ///< may be read before the edge in front of its phase
 
   bool operator==(const GemmOperand&) const = default;
 };

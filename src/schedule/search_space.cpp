@@ -84,6 +84,8 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool tiny = traits.largest_product <= (1 << 13);
+  // Tensor cores let one block do more before the grid's barriers are worth their 2 us.
+  const bool one_block = tiny || (traits.has_half_product && traits.largest_product <= (1 << 17));
   // Tensor cores: as wide as tiles may be, since they shrink until all blocks have one.
   const bool wide = tiny || traits.has_half_product;
   const bool large = traits.largest_product > (1 << 20);
@@ -96,7 +98,7 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   std::vector<Knob> knobs{
       {"partition",
        {"grid", "block"},
-       tiny ? "block" : "grid",
+       one_block ? "block" : "grid",
        "one block owns everything, or tiles are spread over the grid",
        large ? Values{"block"} : Values{}},
       {"operands",
@@ -116,14 +118,19 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
       {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
       {"tile_m", {"16", "32", "64"}, wide ? "64" : "16", "rows of a product's tile"},
-      {"tile_n", {"16", "32", "64", "128"}, wide ? "64" : "32", "columns of a product's tile"},
+      {"tile_n",
+       {"16", "32", "64", "128"},
+       one_block && !tiny ? "128"
+       : wide             ? "64"
+                          : "32",
+       "columns of a product's tile"},
       {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
       {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
       {"split_k",
        {"1", "2", "4", "8"},
-       tiny   ? "1"
-       : wide ? "8"
-              : "4",
+       one_block ? "1"
+       : wide    ? "8"
+                 : "4",
        "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
@@ -131,6 +138,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        {"on", "off"},
        "on",
        "tasks of a phase run side by side, each on some of a block's warps"},
+      {"early_reads",
+       {"on", "off"},
+       "on",
+       "products fetch what the phase before does not write while their block waits for others"},
   };
   // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
   if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
@@ -181,6 +192,11 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   auto& values = configuration.values;
   if (values.at("partition") == "block") {
     values["blocks"] = "1";
+    for (const Knob& knob : knobs) {
+      if (knob.name == "early_reads") {
+        values[knob.name] = knob.values.front();
+      }
+    }
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

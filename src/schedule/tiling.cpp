@@ -76,6 +76,22 @@ std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threa
 // Beside them a thread holds operands, and what the epilogue reads: more would spill.
 constexpr std::int64_t kMaxAccumulators = 64;
 
+/// Halves the longer side of a direct tile that has more than its least share, or the other: ragged
+/// sides become the smallest that two still cover. Returns whether one was left to halve.
+bool halve_tile(GemmTiling& tiling) {
+  const auto halve = [](std::int64_t& side, std::int64_t least) {
+    const std::int64_t shares = side / least;
+    if (shares < 2) {
+      return false;
+    }
+    side = ceil_div(shares, 2) * least;
+    return true;
+  };
+  const auto halve_m = [&] { return halve(tiling.tile_m, tiling.engine == Engine::Mma ? 16 : 4); };
+  const auto halve_n = [&] { return halve(tiling.tile_n, 8); };
+  return tiling.tile_n >= tiling.tile_m ? halve_n() || halve_m() : halve_m() || halve_n();
+}
+
 /// A direct tile is no larger than its product, and is halved while that gives idle blocks work;
 /// its K groups are no more than there is K for, nor than leave a warp 32 x 32 sums; warps that
 /// would be idle become further K groups.
@@ -86,18 +102,8 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   const std::int64_t n = task.domain[1];
   tiling.tile_m = std::min(tiling.tile_m, mma ? ceil_div(m, 16) * 16 : next_power_of_two(m));
   tiling.tile_n = std::min(tiling.tile_n, mma ? ceil_div(n, 8) * 8 : next_power_of_two(n));
-  const std::int64_t min_m = mma ? 16 : 4;
-  const std::int64_t min_n = 8;
-  while (2 * ceil_div(m, tiling.tile_m) * ceil_div(n, tiling.tile_n) <= blocks) {
-    if (tiling.tile_n % (2 * min_n) == 0 && tiling.tile_n >= tiling.tile_m) {
-      tiling.tile_n /= 2;
-    } else if (tiling.tile_m % (2 * min_m) == 0) {
-      tiling.tile_m /= 2;
-    } else if (tiling.tile_n % (2 * min_n) == 0) {
-      tiling.tile_n /= 2;
-    } else {
-      break;
-    }
+  while (2 * ceil_div(m, tiling.tile_m) * ceil_div(n, tiling.tile_n) <= blocks && halve_tile(tiling)
+  ) {
   }
   // A group of the simt engine gets four sums in a row at least.
   const std::int64_t steps = next_power_of_two(ceil_div(task.gemm->k, mma ? 16 : 4));
@@ -124,12 +130,7 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
 
 /// A team that is not the whole block takes a tile in as many parts as its registers ask for.
 void fit_team(GemmTiling& tiling, std::int64_t threads) {
-  const bool mma = tiling.engine == Engine::Mma;
-  const std::int64_t min_m = mma ? 16 : 4;
-  while (accumulators(tiling, threads).value_or(0) > kMaxAccumulators) {
-    const bool halves_m = tiling.tile_m >= tiling.tile_n && tiling.tile_m % (2 * min_m) == 0;
-    std::int64_t& side = halves_m || tiling.tile_n % 16 != 0 ? tiling.tile_m : tiling.tile_n;
-    side /= 2;
+  while (accumulators(tiling, threads).value_or(0) > kMaxAccumulators && halve_tile(tiling)) {
   }
 }
 

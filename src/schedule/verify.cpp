@@ -226,6 +226,9 @@ class Checker {
         for (const Task& task : schedule_.phases[p].tasks) {
           add_task(task, step);
         }
+        if (p + 1 < schedule_.phases.size()) {
+          add_early_reads(schedule_.phases[p + 1], step);
+        }
       }
       if (!one_launch || orders(schedule_.step_edge) || step + 1 == kSteps) {
         end_epoch();
@@ -303,6 +306,29 @@ class Checker {
            .step = step,
            .writes = true}
       );
+    }
+  }
+
+  /// What may be read before the edge in front of `phase`, besides behind it.
+  void add_early_reads(const Phase& phase, int step) {
+    for (const Task& task : phase.tasks) {
+      for (const ExprNode& node : task.nodes) {
+        if (node.is_early) {
+          epoch_.push_back(
+              {.task = &task, .access = &node.access, .value = node.value, .step = step}
+          );
+        }
+      }
+      if (!task.gemm) {
+        continue;
+      }
+      for (const GemmOperand* operand : {&task.gemm->a, &task.gemm->b}) {
+        if (operand->is_early) {
+          epoch_.push_back(
+              {.task = &task, .access = &operand->access, .value = operand->value, .step = step}
+          );
+        }
+      }
     }
   }
 

@@ -10,6 +10,7 @@ namespace device {
 // clang-format off
 #include "codegen/device/types.hpp"
 #include "codegen/device/emulation/emulated.hpp"
+#include "codegen/device/edge.cuh"
 // clang-format on
 }  // namespace device
 

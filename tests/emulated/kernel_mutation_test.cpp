@@ -147,11 +147,29 @@ TEST_F(KernelMutation, BlockBarrierInPlaceOfTheGridsIsARace) {
   }
 }
 
+TEST_F(KernelMutation, ReadBeforeTheGridHasMetIsARace) {
+  use(spread());
+  for (const Index p : {1, 2, 3}) {
+    expect_caught(
+        kSpread,
+        [p](Schedule& schedule) {
+          for (Task& task : schedule.phases[p].tasks) {
+            if (task.gemm) {
+              task.gemm->a.is_early = true;
+              task.gemm->b.is_early = true;
+            }
+          }
+        },
+        "race: "
+    );
+  }
+}
+
 TEST_F(KernelMutation, SwappedPhasesDifferFromTheInterpreter) {
   use(ragged(DType::BF16));
   for (const Index p : {1, 2, 3}) {
     expect_caught(
-        "partition=grid blocks=4",
+        "partition=grid blocks=4 early_reads=off",
         [p](Schedule& schedule) {
           std::swap(schedule.phases[p - 1].tasks, schedule.phases[p].tasks);
         },

@@ -255,6 +255,45 @@ TEST(GridBarrier, LeavesItsPlaceWhenABlockDoesNotCome) {
   EXPECT_EQ(num_refused, 64) << "the second launch of a hung instance leaves at once";
 }
 
+TEST(GridEdge, LetsABlockWaitInSeveralPlacesAtOnce) {
+  u32 control[2] = {};
+  int num_passed = 0;
+  const auto fault = run_kernel(
+      [&] {
+        device::GridEdge edge(control, 2, 5, kSpinLimit);
+        if (device::thread_index() < 32) {
+          num_passed += edge.wait() ? 1 : 0;
+        } else {
+          num_passed += edge.wait() ? 1 : 0;
+        }
+        num_passed += edge.wait() ? 1 : 0;
+      },
+      {.blocks = 2, .threads = 64, .cooperative = true}
+  );
+  EXPECT_FALSE(fault.has_value()) << fault->detail;
+  EXPECT_EQ(num_passed, 2 * 2 * 64);
+  EXPECT_EQ(control[0], 0x80000000u) << "the second wait is no barrier";
+}
+
+TEST(GridEdge, SaysEachTimeThatABlockDidNotCome) {
+  u32 control[2] = {};
+  int num_refused = 0;
+  const auto fault = run_kernel(
+      [&] {
+        if (device::block_index() == 1) {
+          return;
+        }
+        device::GridEdge edge(control, 2, 5, kSpinLimit);
+        num_refused += edge.wait() ? 0 : 1;
+        num_refused += edge.wait() ? 0 : 1;
+      },
+      {.blocks = 2, .threads = 64, .cooperative = true}
+  );
+  EXPECT_FALSE(fault.has_value()) << fault->detail;
+  EXPECT_EQ(num_refused, 2 * 64);
+  EXPECT_EQ(control[1], 6u);
+}
+
 TEST(GridBarrier, RefusesADivergentBlock) {
   u32 control[2] = {};
   const auto fault = run_kernel(

@@ -181,6 +181,41 @@ TEST_P(GridScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards)
   }
 }
 
+/// Of the cases whose products read ahead of the grid's barrier.
+class EarlyReadMutation : public ScheduleMutation {};
+
+TEST_P(EarlyReadMutation, EachReadTooEarlyIsCaughtByFindHazards) {
+  int num_early = 0;
+  int num_moved = 0;
+  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
+      Schedule bad = good_;
+      Task& task = bad.phases[p].tasks[t];
+      std::vector<bool*> reads;
+      for (ExprNode& node : task.nodes) {
+        if (node.kind == ExprNode::Kind::Load) {
+          reads.push_back(&node.is_early);
+        }
+      }
+      if (task.gemm) {
+        reads.push_back(&task.gemm->a.is_early);
+        reads.push_back(&task.gemm->b.is_early);
+      }
+      for (std::size_t r = 0; r < reads.size(); ++r) {
+        num_early += *reads[r] ? 1 : 0;
+        if (!task.gemm || std::exchange(*reads[r], true)) {
+          continue;
+        }
+        ++num_moved;
+        EXPECT_TRUE(is_caught(bad)) << task.name << ", read " << r;
+        *reads[r] = false;
+      }
+    }
+  }
+  EXPECT_GT(num_early, 0);
+  EXPECT_GT(num_moved, 0);
+}
+
 /// Of the cases with several steps a launch.
 class LongLaunchMutation : public ScheduleMutation {};
 
@@ -215,6 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 8), case_n
 INSTANTIATE_TEST_SUITE_P(
     Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7), case_name
 );
+INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);
 

@@ -59,9 +59,9 @@ TEST_P(DeviceFiles, CompileWithEveryHelperInUse) {
   if (nvrtc.library == nullptr) {
     GTEST_SKIP() << "no NVRTC: libnvrtc.so.13 is neither in the search path nor in /usr/local/cuda";
   }
-  const std::string text = read_text("src/codegen/device/types.hpp") +
-                           read_text("src/codegen/device/cuda.cuh") +
-                           read_text("tests/unit/every_helper.cu");
+  const std::string text =
+      read_text("src/codegen/device/types.hpp") + read_text("src/codegen/device/cuda.cuh") +
+      read_text("src/codegen/device/edge.cuh") + read_text("tests/unit/every_helper.cu");
   EXPECT_EQ(nvrtc.compile(text, GetParam()), "");
 }
 

@@ -63,6 +63,13 @@ extern "C" __global__ void __launch_bounds__(64, 1)
   if (!grid_barrier(control, 1, 3, arguments.spin_limit)) {
     return;
   }
+  GridEdge edge(control, 1, 4, arguments.spin_limit);
+  if (warp_index() == 0 && !edge.wait()) {
+    return;
+  }
+  if (!edge.wait() || !NoEdge::wait()) {
+    return;
+  }
   const u32x4 quad = load_16(in + 8 * thread);
   if (thread < 16) {
     store_16(out + 896 + 4 * thread, quad);

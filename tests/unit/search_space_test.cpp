@@ -40,15 +40,16 @@ TEST(SearchSpace, FirstSamplesTouchEveryValueOfTheStrata) {
 
 TEST(SearchSpace, HalfOfTheSamplesKeepTheDefaultStrata) {
   const SearchSpace space(testing::mlp(16, 64, 128, 16, DType::BF16), h200());
+  const Configuration defaults = space.default_configuration();
   int num_default = 0;
   for (std::uint64_t n = 0; n < 100; ++n) {
     const Configuration point = space.sample(5, n);
-    num_default +=
-        point.values.at("fuse_pointwise") == "on" && point.values.at("fuse_epilogue") == "on" &&
-                point.values.at("fuse_update") == "on" && point.values.at("partition") == "grid" &&
-                point.values.at("operands") == "direct"
-            ? 1
-            : 0;
+    bool is_default = true;
+    for (const char* name :
+         {"fuse_pointwise", "fuse_epilogue", "fuse_update", "partition", "operands"}) {
+      is_default = is_default && point.values.at(name) == defaults.values.at(name);
+    }
+    num_default += is_default ? 1 : 0;
   }
   EXPECT_GE(num_default, 50);
 }

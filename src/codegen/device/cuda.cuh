@@ -64,7 +64,7 @@ WHET_DEVICE u32 poll_acquire(const u32* word) {
   return value;
 }
 
-/// Not 0 when a block of this launch, or of an earlier one, gave up waiting (see grid_barrier). A
+/// Not 0 when a block of this launch, or of an earlier one, gave up waiting (see wait_for_grid). A
 /// kernel asks early, for is_hung behind its first phase: nobody waits for the load.
 WHET_DEVICE u32 instance_status(const u32* control) {
   u32 status;
@@ -74,27 +74,37 @@ WHET_DEVICE u32 instance_status(const u32* control) {
 /// Whether any thread of the block saw a status that is not 0: the same answer for all of them.
 WHET_DEVICE bool is_hung(u32 status) { return __syncthreads_or(status != 0u) != 0; }
 
-/// Waits for all threads of the grid; what they wrote before is visible after. Returns false, to
-/// all threads of the block, when the others do not come within `spin_limit` polls or another block
-/// gave up: the kernel then ends. Needs a cooperative launch.
-///
-/// control[0] is the barrier: the additions of all blocks sum to 2^31, so bit 31 flips with the
-/// last arrival and nothing is ever reset. control[1] is the status: 0, else one more than the
-/// `place` at which the first block gave up; it stays until the host clears both words.
-WHET_DEVICE bool grid_barrier(u32* control, u32 num_blocks, u32 place, u32 spin_limit) {
-  constexpr u32 kFlip = 0x80000000u;
-  constexpr u32 kPollsPerStatus = 64u;  // looks at the status seldom: that load delays a poll
+// A barrier of the grid has two halves, between which a block may do what needs nobody else. It
+// needs a cooperative launch, and all threads of a block pass both halves.
+//
+// control[0] is the barrier: the additions of all blocks sum to 2^31, so bit 31 flips with the
+// last arrival and nothing is ever reset. control[1] is the status: 0, else one more than the
+// `place` at which the first block gave up; it stays until the host clears both words.
+constexpr u32 kGridFlip = 0x80000000u;
+
+/// What the block's threads wrote before becomes visible to those whose wait ends. Returns what
+/// wait_for_grid is to be told.
+WHET_DEVICE u32 arrive_at_grid(u32* control, u32 num_blocks) {
   block_barrier();
-  bool gave_up = false;
+  u32 before = 0u;
   if (threadIdx.x == 0u) {
-    const u32 arrival = blockIdx.x == 0u ? kFlip - (num_blocks - 1u) : 1u;
-    u32 before;
+    const u32 arrival = blockIdx.x == 0u ? kGridFlip - (num_blocks - 1u) : 1u;
     asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
                  : "=r"(before)
                  : "l"(control), "r"(arrival)
                  : "memory");
+  }
+  return before;
+}
+
+/// Waits until all blocks have arrived. Returns false, to all threads of the block, when the others
+/// do not come within `spin_limit` polls or another block gave up: the kernel then ends.
+WHET_DEVICE bool wait_for_grid(u32* control, u32 before, u32 place, u32 spin_limit) {
+  constexpr u32 kPollsPerStatus = 64u;  // looks at the status seldom: that load delays a poll
+  bool gave_up = false;
+  if (threadIdx.x == 0u) {
     u32 polls = 0u;
-    while (((poll_acquire(control) ^ before) & kFlip) == 0u) {
+    while (((poll_acquire(control) ^ before) & kGridFlip) == 0u) {
       ++polls;
       if (polls > spin_limit) {
         atomicCAS(control + 1, 0u, place + 1u);

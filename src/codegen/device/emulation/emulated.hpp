@@ -52,8 +52,11 @@ WHET_TWIN bool is_hung(u32 status) {
   return status != 0u;
 }
 
-/// A rendezvous of the grid. It gives up when the others can no longer come, whatever `spin_limit`.
-WHET_TWIN bool grid_barrier(u32* control, u32 num_blocks, u32 place, u32 spin_limit) {
+/// The rendezvous is all in the wait: what a thread does in between races with what others did
+/// before they arrived.
+WHET_TWIN u32 arrive_at_grid(u32*, u32 num_blocks) { return num_blocks; }
+/// It gives up when the others can no longer come, whatever `spin_limit`.
+WHET_TWIN bool wait_for_grid(u32* control, u32 num_blocks, u32 place, u32 spin_limit) {
   return emulation->grid_barrier(emulation->machine, control, num_blocks, place, spin_limit) != 0;
 }
 
