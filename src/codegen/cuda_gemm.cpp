@@ -96,29 +96,21 @@ void emit_operand(
   text.close();
   const int run = rows_in_a_run(gemm, operand, rows, context);
   text.line("static constexpr int kRun = {};", run);
-  if (run > 1) {
-    text.raw_line("template <int W>");
-    text.open("WHET_MEMBER static void words(const Buffers& b, int row, int k, u32 (&to)[W])");
-    text.line("load_words<Element>(to, &{});", element);
-    text.close();
-  }
+  bool has_address = false;
   if (gemm.tiling.direct) {
     const bool quad = is_quad(gemm, operand, context);
+    has_address = quad || run > 1;
     text.line("static constexpr bool kQuad = {};", quad);
-    if (quad) {
-      text.open("WHET_MEMBER static u32x2 quad{}", parameters);
-      text.line("return load_quad<Element>(&{});", element);
-      text.close();
-    }
+    text.line("using Stored = {};", has_address ? element_type(operand.stored) : "Element");
   } else {
-    const bool async = is_async(gemm, operand, rows, context);
+    has_address = is_async(gemm, operand, rows, context);
     text.line("static constexpr bool kAlongK = {};", operand.access.strides[1] == 1);
-    text.line("static constexpr bool kAsync = {};", async);
-    if (async) {
-      text.open("WHET_MEMBER static const void* address{}", parameters);
-      text.line("return &{};", element);
-      text.close();
-    }
+    text.line("static constexpr bool kAsync = {};", has_address);
+  }
+  if (has_address) {
+    text.open("WHET_MEMBER static const void* address{}", parameters);
+    text.line("return &{};", element);
+    text.close();
   }
   text.close(";");
 }
@@ -159,7 +151,7 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   const auto& buffers = context.schedule.buffers;
   const int width = epilogue_width(task, context);
   const auto is_wide = [&](const Access& access) {
-    return width == 1 || is_run(access, 1, width, context);
+    return width > 1 && is_run(access, 1, width, context);
   };
   std::vector<int> loads;
   std::vector<int> uniform_loads;
@@ -191,7 +183,12 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.raw_line("template <int W>");
   text.open("struct Loaded");
   for (const int n : loads) {
-    text.line("float v{}[W];", n);
+    const Access& access = task.nodes[Index(n)].access;
+    if (is_wide(access)) {
+      text.line("Run<{}, W> v{};", element_type(buffers[Index(access.buffer)].dtype), n);
+    } else {
+      text.line("float v{}[W];", n);
+    }
   }
   text.close(";");
   const bool has_loads = !loads.empty();
@@ -208,7 +205,7 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
     if (is_wide(node.access)) {
       const std::string index = element_index(node.access, {"m", "n"});
       text.line(
-          "load_run(loaded.v{}, &b.{}[{}]);", n, buffers[Index(node.access.buffer)].symbol, index
+          "loaded.v{}.load(&b.{}[{}]);", n, buffers[Index(node.access.buffer)].symbol, index
       );
     } else {
       text.line(
@@ -282,15 +279,24 @@ bool has_early_epilogue(const Task& task) {
   return is_early;
 }
 
-/// Registers for what a thread's epilogue reads ahead of the product: what the product leaves of
-/// the thread's share of a multiprocessor's.
-std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
+/// A thread's share of a multiprocessor's registers.
+std::int64_t registers_of_thread(const Schedule& schedule) {
   constexpr std::int64_t kRegisters = 65536;
-  constexpr std::int64_t kOperandsAndAddresses = 104;
-  const std::int64_t share = std::min<std::int64_t>(
+  return std::min<std::int64_t>(
       kRegisters / (schedule.threads * std::int64_t{schedule.blocks_per_sm}), 255
   );
-  return std::clamp<std::int64_t>(share - kOperandsAndAddresses - accumulators, 32, 64);
+}
+
+/// Registers for operands that are under way to a thread's product.
+std::int64_t operand_words(const Schedule& schedule) {
+  return registers_of_thread(schedule) > 128 ? 96 : 64;
+}
+
+/// Registers for what its epilogue reads ahead of the product: what the product leaves.
+std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
+  constexpr std::int64_t kAddresses = 40;
+  const std::int64_t used = operand_words(schedule) + kAddresses + accumulators;
+  return std::clamp<std::int64_t>(registers_of_thread(schedule) - used, 32, 64);
 }
 
 }  // namespace
@@ -316,6 +322,9 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   }
   const std::optional<WarpGrid> grid = share_tile(t, num_threads(task));
   WHET_CHECK(grid.has_value(), "{}: the tile has a share for each thread", task.name);
+  if (t.direct) {
+    text.line("static constexpr int kOperandWords = {};", operand_words(context.schedule));
+  }
   text.line(
       "static constexpr int kEpilogueWords = {};",
       epilogue_words(context.schedule, *accumulators(t, num_threads(task)))

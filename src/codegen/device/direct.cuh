@@ -1,12 +1,14 @@
 // Products whose operands go from memory to registers, each thread fetching what it multiplies: no
 // staging and no barrier before the partial sums. Besides what gemm.cuh says, an operand has
 //   kTile                         rows of it in a tile
+//   Stored                        type of its elements, or Element if at() is the only way to them
 //   kQuad                         whether elements k to k + 3 are neighbours, aligned and all there
-//   quad(b, row, k)               those four as two words of Elements
 //   kRun                          how many rows are neighbours at an even row, 1 if not aligned
-//   words(b, row, k, to)          2 W of them as W words of Elements, W = kRun / 2 or less
+//   address(b, row, k)            where an element lies, if one of the two
 //   kEarly                        whether it may be read before the edge in front of the phase
-// and so has the product itself a kEarly, for what its epilogue reads.
+// and the product itself
+//   kEarly                        the same of all that its epilogue reads
+//   kOperandWords                 registers for operands that are under way
 
 /// Whether a row of a tile of operand O is one that it has.
 template <class O>
@@ -19,69 +21,85 @@ WHET_DEVICE bool is_k(int k) {
   return kWholeK || k < G::kK;
 }
 
-/// Elements (row, k) to (row, k + 3) of operand O as two words; zero outside.
-template <class G, class O, bool kWholeK, class Buffers>
-WHET_DEVICE u32x2 fetch_quad(const Buffers& b, int row, int k) {
-  if constexpr (O::kQuad) {
-    u32x2 quad{0u, 0u};
-    if (is_row<O>(row) && is_k<G, kWholeK>(k)) quad = O::quad(b, row, k);
-    return quad;
-  } else {
-    float values[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      values[i] = is_row<O>(row) && is_k<G, kWholeK>(k + i) ? O::at(b, row, k + i) : 0.0f;
-    }
-    using E = typename G::Element;
-    return u32x2{pack2<E>(values[0], values[1]), pack2<E>(values[2], values[3])};
-  }
-}
-
 // A product does not ask in which order K is summed, if both operands keep to one: a step's sixteen
 // elements of K meet the mma so that its elements 2 q, 2 q + 1, 2 q + 8 and 2 q + 9 are 4 q to
 // 4 q + 3, which are neighbours. Nor does it ask in which order rows come, if the accumulators are
 // read back in the same.
+//
+// Loads and conversions stand apart: the words that a lane has loaded of operand O, for kBlocks
+// groups of eight rows by sixteen of K, are [group][k half and word of the pair].
 
-/// kBlocks groups of eight rows by sixteen of K, from an operand that lies along k: registers
-/// [group][k half] of a fragment. `row` is the first.
+template <class O>
+constexpr int kGroupWords = 2 * kPairWords<typename O::Stored>;
+
+/// From an operand that lies along k: a lane loads elements k to k + 3 of a row. `row` is the first.
 template <class G, class O, bool kWholeK, int kBlocks, class Buffers>
-WHET_DEVICE void fetch_along_k(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+WHET_DEVICE void load_along_k(
+    u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
+) {
+  const int k_of_lane = k + lane_index() % 4 * 4;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
-    const u32x2 quad =
-        fetch_quad<G, O, kWholeK>(b, row + block * 8 + lane_index() / 4, k + lane_index() % 4 * 4);
-    to[block][0] = quad.x;
-    to[block][1] = quad.y;
+    const int row_of_lane = row + block * 8 + lane_index() / 4;
+    if constexpr (O::kQuad) {
+#pragma unroll
+      for (int w = 0; w < kGroupWords<O>; ++w) to[block][w] = 0u;
+      if (is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane)) {
+        load_words(to[block], O::address(b, row_of_lane, k_of_lane));
+      }
+    } else {
+      float values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const bool is_there = is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane + i);
+        values[i] = is_there ? O::at(b, row_of_lane, k_of_lane + i) : 0.0f;
+      }
+      to[block][0] = pack2<typename G::Element>(values[0], values[1]);
+      to[block][1] = pack2<typename G::Element>(values[2], values[3]);
+    }
   }
 }
 
-/// The same from an operand that lies along its rows: a lane fetches 2 W rows of one k, and
-/// movmatrix turns what it holds as [k][row] into [row][k].
+/// From an operand that lies along its rows: a lane loads 2 W rows of one k.
 template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
-WHET_DEVICE void fetch_along_rows(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+WHET_DEVICE void load_along_rows(
+    u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
+) {
+  constexpr int kPair = kPairWords<typename O::Stored>;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int k_of_lane = k + lane_index() / 8 * 4 + lane_index() / 4 % 2 + half * 2;
 #pragma unroll
     for (int first = 0; first < kBlocks; first += W) {
       const int row_of_lane = row + first * 8 + lane_index() % 4 * 2 * W;
-      u32 words[W] = {};
+      u32 words[W * kPair] = {};
       if (is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane)) {
-        O::template words<W>(b, row_of_lane, k_of_lane, words);
+        load_words(words, O::address(b, row_of_lane, k_of_lane));
       }
 #pragma unroll
-      for (int w = 0; w < W; ++w) to[first + w][half] = movmatrix(words[w]);
+      for (int w = 0; w < W * kPair; ++w) to[first + w / kPair][half * kPair + w % kPair] = words[w];
     }
   }
 }
 
 template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
-WHET_DEVICE void fetch_fragments(u32 (&to)[kBlocks][2], const Buffers& b, int row, int k) {
+WHET_DEVICE void load_operand(
+    u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
+) {
   if constexpr (O::kRun > 1) {
-    fetch_along_rows<G, O, W, kWholeK>(to, b, row, k);
+    load_along_rows<G, O, W, kWholeK>(to, b, row, k);
   } else {
-    fetch_along_k<G, O, kWholeK>(to, b, row, k);
+    load_along_k<G, O, kWholeK>(to, b, row, k);
   }
+}
+
+/// Register `half` of a group's fragment. What a lane loaded as [k][row], movmatrix turns into
+/// [row][k].
+template <class G, class O>
+WHET_DEVICE u32 fragment_of(const u32 (&group)[kGroupWords<O>], int half) {
+  using Stored = typename O::Stored;
+  const u32 pair = pair_of<typename G::Element, Stored>(group + half * kPairWords<Stored>);
+  return O::kRun > 1 ? movmatrix(pair) : pair;
 }
 
 template <class G, class Accumulator>
@@ -103,17 +121,7 @@ class Multiplication<G, MmaAccumulator<G>> {
       if (first > 0) fetch<true>(b, m0, n0, first);
       fetch<false>(b, m0, n0, first);
 #pragma unroll
-      for (int s = 0; s < kBatch; ++s) {
-#pragma unroll
-        for (int i = 0; i < A::kFragmentsM; ++i) {
-          const u32 fragment[4] = {
-              rows_[s][2 * i][0], rows_[s][2 * i + 1][0], rows_[s][2 * i][1], rows_[s][2 * i + 1][1]};
-#pragma unroll
-          for (int j = 0; j < A::kFragmentsN; ++j) {
-            mma_m16n8k16(acc.c[i][j], fragment, columns_[s][j], typename G::Element{});
-          }
-        }
-      }
+      for (int s = 0; s < kBatch; ++s) multiply(acc, s);
     }
   }
 
@@ -121,8 +129,12 @@ class Multiplication<G, MmaAccumulator<G>> {
   using A = MmaAccumulator<G>;
   static constexpr int kSteps = (G::kK + 15) / 16;
   static constexpr int kShare = (kSteps + G::kSplitK - 1) / G::kSplitK;
-  static constexpr int kStepWords = A::kFragmentsM * 4 + A::kFragmentsN * 2;
-  static constexpr int kFits = kStepWords < 64 ? 64 / kStepWords : 1;
+  static constexpr int kWordsOfRows = kGroupWords<typename G::A>;
+  static constexpr int kWordsOfColumns = kGroupWords<typename G::B>;
+  static constexpr int kStepWords =
+      A::kFragmentsM * 2 * kWordsOfRows + A::kFragmentsN * kWordsOfColumns;
+  static constexpr int kFits =
+      kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
   static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
   static constexpr bool kWholeK =
       G::kK % 16 == 0 && kSteps % G::kSplitK == 0 && kShare % kBatch == 0;
@@ -133,18 +145,42 @@ class Multiplication<G, MmaAccumulator<G>> {
     for (int s = 0; s < kBatch; ++s) {
       const int k = ((first + s) * G::kSplitK + A::group()) * 16;
       if constexpr (G::A::kEarly == kEarly) {
-        fetch_fragments<G, typename G::A, A::kWordsA, kWholeK>(rows_[s], b, m0 + A::m_of_warp(), k);
+        load_operand<G, typename G::A, A::kWordsA, kWholeK>(rows_[s], b, m0 + A::m_of_warp(), k);
       }
       if constexpr (G::B::kEarly == kEarly) {
-        fetch_fragments<G, typename G::B, A::kWordsB, kWholeK>(
+        load_operand<G, typename G::B, A::kWordsB, kWholeK>(
             columns_[s], b, n0 + A::n_of_warp(), k
         );
       }
     }
   }
 
-  u32 rows_[kBatch][A::kFragmentsM * 2][2];
-  u32 columns_[kBatch][A::kFragmentsN][2];
+  /// Adds the products of step `s` of the batch.
+  WHET_MEMBER void multiply(MmaAccumulator<G>& acc, int s) const {
+    u32 columns[A::kFragmentsN][2];
+#pragma unroll
+    for (int j = 0; j < A::kFragmentsN; ++j) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        columns[j][half] = fragment_of<G, typename G::B>(columns_[s][j], half);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < A::kFragmentsM; ++i) {
+      u32 rows[4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        rows[r] = fragment_of<G, typename G::A>(rows_[s][2 * i + r % 2], r / 2);
+      }
+#pragma unroll
+      for (int j = 0; j < A::kFragmentsN; ++j) {
+        mma_m16n8k16(acc.c[i][j], rows, columns[j], typename G::Element{});
+      }
+    }
+  }
+
+  u32 rows_[kBatch][A::kFragmentsM * 2][kWordsOfRows];
+  u32 columns_[kBatch][A::kFragmentsN][kWordsOfColumns];
 };
 
 /// A product by plain fma, which reads nothing early.

@@ -149,11 +149,12 @@ struct InShared {
   }
   WHET_MEMBER static void sum(const float* partial, int i, float (&values)[kWidth]) {
     const float* from = partial + run_m(i) * kPitch + run_n(i);
-    load_run(values, from);
 #pragma unroll
-    for (int group = 1; group < G::kSplitK; ++group) {
-      float more[kWidth];
-      load_run(more, from + group * G::kTileM * kPitch);
+    for (int e = 0; e < kWidth; ++e) values[e] = 0.0f;
+#pragma unroll
+    for (int group = 0; group < G::kSplitK; ++group) {
+      Run<float, kWidth> more;
+      more.load(from + group * G::kTileM * kPitch);
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) values[e] += more[e];
     }
