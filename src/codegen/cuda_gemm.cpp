@@ -204,9 +204,7 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
     const ExprNode& node = task.nodes[Index(n)];
     if (is_wide(node.access)) {
       const std::string index = element_index(node.access, {"m", "n"});
-      text.line(
-          "loaded.v{}.load(&b.{}[{}]);", n, buffers[Index(node.access.buffer)].symbol, index
-      );
+      text.line("loaded.v{}.load(&b.{}[{}]);", n, buffers[Index(node.access.buffer)].symbol, index);
     } else {
       text.line(
           "for (int j = 0; j < W; ++j) loaded.v{}[j] = {};",

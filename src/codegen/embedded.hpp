@@ -10,6 +10,7 @@ extern const std::string_view cuda;
 extern const std::string_view hooks;
 extern const std::string_view emulated;
 extern const std::string_view edge;
+extern const std::string_view start;
 extern const std::string_view team;
 extern const std::string_view elements;
 extern const std::string_view gemm;

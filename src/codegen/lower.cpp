@@ -21,7 +21,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 8;
+constexpr int kGeneratorVersion = 9;
 
 class Lowering {
  public:
@@ -103,6 +103,7 @@ class Lowering {
         text_.verbatim(embedded::cuda);
       }
       text_.verbatim(embedded::edge);
+      text_.verbatim(embedded::start);
       text_.verbatim(embedded::team);
       text_.verbatim(embedded::reduce);
       text_.verbatim(embedded::elements);
@@ -263,20 +264,12 @@ class Lowering {
         text_.line("block_barrier();");
         return;
       case Edge::Grid:
-        emit_status_check(place);
         text_.line(
             "if (!grid_barrier(control, kBlocks, {}{}u, args.spin_limit)) return;",
             cpu_ ? "static_cast<u32>(block), " : "",
             place
         );
         return;
-    }
-  }
-
-  /// Behind the first phase, whose time hides the load.
-  void emit_status_check(int place) {
-    if (!cpu_ && place == 1) {
-      text_.line("if (is_hung(status)) return;");
     }
   }
 
@@ -367,9 +360,33 @@ class Lowering {
     text_.close();
   }
 
+  /// The first phase, and the edge between it and the launch before.
+  void emit_start(const Phase& phase) {
+    const bool is_open = reads_early(phase) && !plan_.arguments_in_memory;
+    if (!is_open) {
+      text_.line("start.wait();");
+    }
+    if (!schedule_.warmed.empty()) {
+      text_.open("if (step == 0)");
+      text_.line("int sector = thread_index();");
+      for (const int b : schedule_.warmed) {
+        const Buffer& buffer = schedule_.buffers[Index(b)];
+        text_.line(
+            "sector = warm<kThreads>(sector, b.{}, {});",
+            buffer.symbol,
+            buffer.num_elements * dtype_bytes(buffer.dtype)
+        );
+      }
+      text_.close();
+    }
+    emit_phase(phase, is_open ? "start" : "");
+    if (is_open) {
+      text_.line("start.wait();");
+    }
+  }
+
   /// A phase whose tiles read early, and its edge.
   void emit_open_edge(const Phase& phase, int place) {
-    emit_status_check(place);
     const std::string edge = fmt::format("edge{}", place);
     text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", edge, place);
     emit_phase(phase, edge);
@@ -380,11 +397,18 @@ class Lowering {
     const auto num_phases = static_cast<int>(schedule_.phases.size());
     text_.open("for (int step = 0; step < kStepsPerLaunch; ++step)");
     text_.line("const Buffers b = buffers_of_step(args, step);");
+    if (schedule_.overlaps) {
+      text_.line("need(b);");
+    }
     for (int p = 0; p < num_phases; ++p) {
       const Phase& phase = schedule_.phases[Index(p)];
       text_.line("// Phase {}.", p + 1);
       if (!cpu_ && p > 0 && phase.edge_before == Edge::Grid && reads_early(phase)) {
         emit_open_edge(phase, p);
+        continue;
+      }
+      if (p == 0 && schedule_.overlaps) {
+        emit_start(phase);
         continue;
       }
       if (p > 0) {
@@ -418,12 +442,13 @@ class Lowering {
     }
     text_.line("[[maybe_unused]] u32* const control = static_cast<u32*>(args.workspace);");
     if (schedule_.overlaps) {
-      text_.line("wait_for_previous_launch();");
+      text_.line("LaunchEdge start;");
+      if (plan_.arguments_in_memory) {
+        text_.line("start.wait();");
+      }
     }
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
-    } else if (schedule_.blocks > 1) {
-      text_.line("[[maybe_unused]] const u32 status = instance_status(control);");
     }
     emit_body();
     text_.close();

@@ -1,6 +1,8 @@
 #include "schedule/early_reads.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace whet {
 namespace {
@@ -15,36 +17,85 @@ bool writes(const Phase& phase, int buffer) {
   });
 }
 
-}  // namespace
+void for_each_read(const Task& task, const std::function<void(const Access&)>& visit) {
+  for (const ExprNode& node : task.nodes) {
+    if (node.kind == ExprNode::Kind::Load) {
+      visit(node.access);
+    }
+  }
+  if (task.gemm) {
+    visit(task.gemm->a.access);
+    visit(task.gemm->b.access);
+  }
+}
 
-void mark_early_reads(Schedule& schedule) {
-  for (Index p = 1; p < schedule.phases.size(); ++p) {
-    Phase& phase = schedule.phases[p];
-    if (phase.edge_before != Edge::Grid) {
+/// Marks those reads of a phase's products that `may_be_early`.
+void mark(Phase& phase, const std::function<bool(int buffer)>& may_be_early) {
+  for (Task& task : phase.tasks) {
+    if (!task.gemm || !task.gemm->tiling.direct) {
       continue;
     }
-    const Phase& before = schedule.phases[p - 1];
-    for (Task& task : phase.tasks) {
-      if (!task.gemm || !task.gemm->tiling.direct) {
-        continue;
-      }
-      for (ExprNode& node : task.nodes) {
-        node.is_early =
-            node.kind == ExprNode::Kind::Load && !writes(before, node.access.buffer);
-      }
-      for (GemmOperand* operand : {&task.gemm->a, &task.gemm->b}) {
-        operand->is_early = !writes(before, operand->access.buffer);
-      }
+    for (ExprNode& node : task.nodes) {
+      node.is_early = node.kind == ExprNode::Kind::Load && may_be_early(node.access.buffer);
+    }
+    for (GemmOperand* operand : {&task.gemm->a, &task.gemm->b}) {
+      operand->is_early = may_be_early(operand->access.buffer);
+    }
+  }
+}
+
+/// The caller's tensors that a phase behind the first is the first to touch, if they are small.
+std::vector<int> first_touched_late(const Schedule& schedule) {
+  constexpr std::int64_t kMaxBytes = 48 * 1024;
+  std::vector<int> late;
+  std::set<int> touched;
+  std::int64_t bytes = 0;
+  for (Index p = 0; p < schedule.phases.size(); ++p) {
+    for (const Task& task : schedule.phases[p].tasks) {
+      for_each_read(task, [&](const Access& access) {
+        const Buffer& buffer = schedule.buffers[Index(access.buffer)];
+        if (buffer.storage != Storage::Argument || !touched.insert(access.buffer).second) {
+          return;
+        }
+        const std::int64_t size = buffer.num_elements * dtype_bytes(buffer.dtype);
+        if (p > 0 && bytes + size <= kMaxBytes) {
+          bytes += size;
+          late.push_back(access.buffer);
+        }
+      });
+    }
+  }
+  return late;
+}
+
+}  // namespace
+
+void mark_early_reads(const Program& program, Schedule& schedule) {
+  if (schedule.partition == Partition::Block) {
+    schedule.warmed = first_touched_late(schedule);
+    return;
+  }
+  const auto is_stable = [&](int b) {
+    const Buffer& buffer = schedule.buffers[Index(b)];
+    return buffer.storage == Storage::Argument && Index(buffer.argument) < program.inputs.size() &&
+           program.inputs[Index(buffer.argument)].stable;
+  };
+  if (schedule.overlaps && !schedule.phases.empty()) {
+    mark(schedule.phases.front(), is_stable);
+  }
+  for (Index p = 1; p < schedule.phases.size(); ++p) {
+    if (schedule.phases[p].edge_before == Edge::Grid) {
+      const Phase& before = schedule.phases[p - 1];
+      mark(schedule.phases[p], [&](int buffer) { return !writes(before, buffer); });
     }
   }
 }
 
 bool reads_early(const Phase& phase) {
   return std::any_of(phase.tasks.begin(), phase.tasks.end(), [](const Task& task) {
-    const bool node_is_early =
-        std::any_of(task.nodes.begin(), task.nodes.end(), [](const ExprNode& node) {
-          return node.is_early;
-        });
+    const bool node_is_early = std::any_of(
+        task.nodes.begin(), task.nodes.end(), [](const ExprNode& node) { return node.is_early; }
+    );
     return node_is_early || (task.gemm && (task.gemm->a.is_early || task.gemm->b.is_early));
   });
 }

@@ -5,8 +5,10 @@
 namespace whet {
 
 /// Marks what products read straight into registers and the phase before theirs does not write:
-/// such reads may be under way while a block waits for the others. Buffers have their places.
-void mark_early_reads(Schedule& schedule);
+/// such reads may be under way while a block waits for the others. In front of a launch that
+/// overlaps the one before it, that is what is stable. One block, which waits for nobody, brings
+/// what its later phases are the first to touch to its L1 instead.
+void mark_early_reads(const Program& program, Schedule& schedule);
 
 /// Whether a task of the phase has a read so marked.
 bool reads_early(const Phase& phase);

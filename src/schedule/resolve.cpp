@@ -91,7 +91,7 @@ std::variant<Schedule, ConstraintViolation> resolve(
   place_edges(schedule);
   place_buffers(schedule, limits);
   if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {
-    mark_early_reads(schedule);
+    mark_early_reads(program, schedule);
   }
   if (auto violation = first_violation(schedule, limits)) {
     return *violation;

@@ -174,6 +174,7 @@ struct Schedule {
   int threads = 1;
   int blocks_per_sm = 1;
   int steps_per_launch = 1;
+  std::vector<int> warmed;  ///< buffers that one block has brought to its L1 for later phases
   bool overlaps = false;  ///< a launch starts while the one before it still runs, and waits for it
   std::vector<Buffer> buffers;
   std::vector<Phase> phases;

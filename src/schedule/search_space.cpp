@@ -141,7 +141,8 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"early_reads",
        {"on", "off"},
        "on",
-       "products fetch what the phase before does not write while their block waits for others"},
+       "what is there already is fetched before its phase: while a block waits for others, or to "
+       "L1"},
   };
   // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
   if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
@@ -192,11 +193,6 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   auto& values = configuration.values;
   if (values.at("partition") == "block") {
     values["blocks"] = "1";
-    for (const Knob& knob : knobs) {
-      if (knob.name == "early_reads") {
-        values[knob.name] = knob.values.front();
-      }
-    }
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

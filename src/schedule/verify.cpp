@@ -223,11 +223,15 @@ class Checker {
         if (p > 0 && orders(schedule_.phases[p].edge_before)) {
           end_epoch();
         }
+        if (p == 0) {
+          check_stable(schedule_.phases[p]);
+        }
         for (const Task& task : schedule_.phases[p].tasks) {
           add_task(task, step);
         }
         if (p + 1 < schedule_.phases.size()) {
-          add_early_reads(schedule_.phases[p + 1], step);
+          const std::vector<Event> early = early_reads(schedule_.phases[p + 1], step);
+          epoch_.insert(epoch_.end(), early.begin(), early.end());
         }
       }
       if (!one_launch || orders(schedule_.step_edge) || step + 1 == kSteps) {
@@ -310,11 +314,12 @@ class Checker {
   }
 
   /// What may be read before the edge in front of `phase`, besides behind it.
-  void add_early_reads(const Phase& phase, int step) {
+  static std::vector<Event> early_reads(const Phase& phase, int step) {
+    std::vector<Event> events;
     for (const Task& task : phase.tasks) {
       for (const ExprNode& node : task.nodes) {
         if (node.is_early) {
-          epoch_.push_back(
+          events.push_back(
               {.task = &task, .access = &node.access, .value = node.value, .step = step}
           );
         }
@@ -324,10 +329,27 @@ class Checker {
       }
       for (const GemmOperand* operand : {&task.gemm->a, &task.gemm->b}) {
         if (operand->is_early) {
-          epoch_.push_back(
+          events.push_back(
               {.task = &task, .access = &operand->access, .value = operand->value, .step = step}
           );
         }
+      }
+    }
+    return events;
+  }
+
+  /// The launch before may still write all but what the caller promised.
+  void check_stable(const Phase& first) {
+    for (const Event& event : early_reads(first, 0)) {
+      const Buffer& buffer = schedule_.buffers[Index(event.access->buffer)];
+      const auto argument = Index(buffer.argument);
+      if (buffer.storage != Storage::Argument || argument >= program_.inputs.size() ||
+          !program_.inputs[argument].stable) {
+        report(
+            "{} reads {} before the launch before has ended, and it is no stable input",
+            event.task->name,
+            buffer.symbol
+        );
       }
     }
   }

@@ -32,7 +32,8 @@ std::string read_text(const fs::path& file) {
 std::string emulated_text(const std::string& kernel) {
   const fs::path device = fs::path(WHET_SOURCE_DIR) / "src/codegen/device";
   return read_text(device / "types.hpp") + read_text(device / "emulation/hooks.hpp") +
-         read_text(device / "emulation/emulated.hpp") + read_text(device / "edge.cuh") + kernel +
+         read_text(device / "emulation/emulated.hpp") + read_text(device / "edge.cuh") +
+         read_text(device / "start.cuh") + kernel +
          "extern \"C\" void whet_step_emulated(const EmulationHooks* hooks, const void* block) {\n"
          "  begin_emulation(hooks);\n"
          "  whet_step(*static_cast<const StepArguments*>(block));\n"

@@ -181,13 +181,14 @@ TEST_P(GridScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards)
   }
 }
 
-/// Of the cases whose products read ahead of the grid's barrier.
+/// Of the cases whose products read ahead of the grid's barrier, or of the end of the launch
+/// before.
 class EarlyReadMutation : public ScheduleMutation {};
 
 TEST_P(EarlyReadMutation, EachReadTooEarlyIsCaughtByFindHazards) {
   int num_early = 0;
   int num_moved = 0;
-  for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+  for (std::size_t p = 0; p < good_.phases.size(); ++p) {
     for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
       Schedule bad = good_;
       Task& task = bad.phases[p].tasks[t];

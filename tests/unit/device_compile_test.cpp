@@ -61,7 +61,8 @@ TEST_P(DeviceFiles, CompileWithEveryHelperInUse) {
   }
   const std::string text =
       read_text("src/codegen/device/types.hpp") + read_text("src/codegen/device/cuda.cuh") +
-      read_text("src/codegen/device/edge.cuh") + read_text("tests/unit/every_helper.cu");
+      read_text("src/codegen/device/edge.cuh") + read_text("src/codegen/device/start.cuh") +
+      read_text("tests/unit/every_helper.cu");
   EXPECT_EQ(nvrtc.compile(text, GetParam()), "");
 }
 

@@ -42,10 +42,25 @@ WHET_DEVICE char* shared_memory() {
 
 // ---- Launches (sm_90 and later) -----------------------------------------------------------------
 /// Waits until the launch before this one has ended and its writes are visible, then lets the next
-/// one start. Nothing that a predecessor writes may be touched before. All threads call it.
+/// one start. Of memory, only inputs that are stable may be touched before. All threads call it.
 WHET_DEVICE void wait_for_previous_launch() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/// Keeps the compiler from finding out `word` later than here.
+WHET_DEVICE void need_word(u64 word) { asm volatile("" ::"l"(word)); }
+
+/// Fetches the 32 bytes around an aligned word of global memory into the L1 of a block of kSize
+/// threads, and waits for nothing.
+/// A load would hold a register, and prefetch.global.L1 does nothing on sm_90.
+template <int kSize>
+WHET_DEVICE void ask_for(const void* global) {
+  __shared__ u32 nowhere[kSize];
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                   shared_address(nowhere + threadIdx.x)
+               ),
+               "l"(global));
 }
 
 // ---- Barriers -----------------------------------------------------------------------------------
@@ -64,16 +79,6 @@ WHET_DEVICE u32 poll_acquire(const u32* word) {
   return value;
 }
 
-/// Not 0 when a block of this launch, or of an earlier one, gave up waiting (see wait_for_grid). A
-/// kernel asks early, for is_hung behind its first phase: nobody waits for the load.
-WHET_DEVICE u32 instance_status(const u32* control) {
-  u32 status;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(status) : "l"(control + 1) : "memory");
-  return status;
-}
-/// Whether any thread of the block saw a status that is not 0: the same answer for all of them.
-WHET_DEVICE bool is_hung(u32 status) { return __syncthreads_or(status != 0u) != 0; }
-
 // A barrier of the grid has two halves, between which a block may do what needs nobody else. It
 // needs a cooperative launch, and all threads of a block pass both halves.
 //
@@ -82,29 +87,38 @@ WHET_DEVICE bool is_hung(u32 status) { return __syncthreads_or(status != 0u) != 
 // `place` at which the first block gave up; it stays until the host clears both words.
 constexpr u32 kGridFlip = 0x80000000u;
 
-/// What the block's threads wrote before becomes visible to those whose wait ends. Returns what
-/// wait_for_grid is to be told.
-WHET_DEVICE u32 arrive_at_grid(u32* control, u32 num_blocks) {
+/// What the thread that waits for its block knows from the arrival.
+struct GridArrival {
+  u32 before;  ///< control[0]
+  u32 status;  ///< control[1]: not 0 when a block of this launch, or of an earlier one, gave up
+};
+
+/// What the block's threads wrote before becomes visible to those whose wait ends.
+WHET_DEVICE GridArrival arrive_at_grid(u32* control, u32 num_blocks) {
   block_barrier();
-  u32 before = 0u;
+  GridArrival arrival{0u, 0u};
   if (threadIdx.x == 0u) {
-    const u32 arrival = blockIdx.x == 0u ? kGridFlip - (num_blocks - 1u) : 1u;
+    const u32 more = blockIdx.x == 0u ? kGridFlip - (num_blocks - 1u) : 1u;
     asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(control), "r"(arrival)
+                 : "=r"(arrival.before)
+                 : "l"(control), "r"(more)
+                 : "memory");
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(arrival.status)
+                 : "l"(control + 1)
                  : "memory");
   }
-  return before;
+  return arrival;
 }
 
 /// Waits until all blocks have arrived. Returns false, to all threads of the block, when the others
 /// do not come within `spin_limit` polls or another block gave up: the kernel then ends.
-WHET_DEVICE bool wait_for_grid(u32* control, u32 before, u32 place, u32 spin_limit) {
+WHET_DEVICE bool wait_for_grid(u32* control, GridArrival arrival, u32 place, u32 spin_limit) {
   constexpr u32 kPollsPerStatus = 64u;  // looks at the status seldom: that load delays a poll
   bool gave_up = false;
   if (threadIdx.x == 0u) {
     u32 polls = 0u;
-    while (((poll_acquire(control) ^ before) & kGridFlip) == 0u) {
+    while (((poll_acquire(control) ^ arrival.before) & kGridFlip) == 0u) {
       ++polls;
       if (polls > spin_limit) {
         atomicCAS(control + 1, 0u, place + 1u);
@@ -116,6 +130,7 @@ WHET_DEVICE bool wait_for_grid(u32* control, u32 before, u32 place, u32 spin_lim
         break;
       }
     }
+    gave_up |= arrival.status != 0u;
   }
   return __syncthreads_or(gave_up) == 0;
 }

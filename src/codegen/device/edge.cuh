@@ -11,6 +11,21 @@ struct NoEdge {
   WHET_MEMBER static bool wait() { return true; }
 };
 
+/// In front of a launch's first phase, which may read early what is stable.
+class LaunchEdge {
+ public:
+  WHET_MEMBER bool wait() {
+    if (waits_) {
+      waits_ = false;
+      wait_for_previous_launch();
+    }
+    return true;
+  }
+
+ private:
+  bool waits_ = true;
+};
+
 /// The same barrier around what a tile reads early: what the phase before does not write. Whoever
 /// needs the rest waits; each wait but a thread's first returns what the first one did. All threads
 /// of a block wait at least once, wherever their teams are.
@@ -32,7 +47,7 @@ class GridEdge {
 
  private:
   u32* control_;
-  u32 arrival_;
+  GridArrival arrival_;
   u32 place_;
   u32 spin_limit_;
   bool waits_ = true;

@@ -25,6 +25,12 @@ WHET_TWIN char* shared_memory() { return emulation->current->shared; }
 // ---- Launches -----------------------------------------------------------------------------------
 /// Emulated launches run one after the other.
 WHET_TWIN void wait_for_previous_launch() {}
+WHET_TWIN void need_word(u64) {}
+/// A read like another: whoever writes the byte meanwhile races with it.
+template <int kSize>
+WHET_TWIN void ask_for(const void* global) {
+  emulation->access(emulation->machine, global, 4, 4, 0);
+}
 
 // ---- Barriers -----------------------------------------------------------------------------------
 WHET_TWIN void warp_barrier() {
@@ -43,21 +49,21 @@ WHET_TWIN u32 poll_acquire(const u32* word) {
   return *static_cast<const volatile u32*>(word);
 }
 
-WHET_TWIN u32 instance_status(const u32* control) {
-  return *static_cast<const volatile u32*>(control + 1);
-}
-/// A launch whose barrier gives up has no thread left that could see another status.
-WHET_TWIN bool is_hung(u32 status) {
-  emulation->meet(emulation->machine, kEmulatedBlock, "is_hung");
-  return status != 0u;
-}
-
 /// The rendezvous is all in the wait: what a thread does in between races with what others did
 /// before they arrived.
-WHET_TWIN u32 arrive_at_grid(u32*, u32 num_blocks) { return num_blocks; }
+struct GridArrival {
+  u32 num_blocks;
+  u32 status;
+};
+WHET_TWIN GridArrival arrive_at_grid(u32* control, u32 num_blocks) {
+  return {num_blocks, *static_cast<const volatile u32*>(control + 1)};
+}
 /// It gives up when the others can no longer come, whatever `spin_limit`.
-WHET_TWIN bool wait_for_grid(u32* control, u32 num_blocks, u32 place, u32 spin_limit) {
-  return emulation->grid_barrier(emulation->machine, control, num_blocks, place, spin_limit) != 0;
+WHET_TWIN bool wait_for_grid(u32* control, GridArrival arrival, u32 place, u32 spin_limit) {
+  return arrival.status == 0u &&
+         emulation->grid_barrier(
+             emulation->machine, control, arrival.num_blocks, place, spin_limit
+         ) != 0;
 }
 
 // ---- Warp collectives ---------------------------------------------------------------------------

@@ -1,0 +1,22 @@
+// What a launch does before its first phase.
+
+/// Has the launch's arguments at hand from here on: the first touch of each line of constants takes
+/// as long as one of memory.
+template <class Buffers>
+WHET_DEVICE void need(const Buffers& b) {
+  const auto* const words = reinterpret_cast<const u64*>(&b);
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(Buffers) / 8); ++i) need_word(words[i]);
+}
+
+/// Fetches global memory into the L1 of a block of kSize threads, a sector a thread at a time.
+/// Called for one range after the other with what it returned: `sector` is the thread's next.
+template <int kSize>
+WHET_DEVICE int warm(int sector, const void* from, int bytes) {
+  const int num_sectors = (bytes + 31) / 32;
+#pragma unroll 1
+  for (; sector < num_sectors; sector += kSize) {
+    ask_for<kSize>(static_cast<const char*>(from) + sector * 32);
+  }
+  return sector - num_sectors;
+}
