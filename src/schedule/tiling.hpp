@@ -44,6 +44,11 @@ struct WarpGrid {
 /// threads may be left over.
 std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t threads);
 
+/// K of the panels that a product of the CPU target works on at a time.
+constexpr std::int64_t kCpuPanelDepth = 128;
+/// Elements of the widest strip of columns of such a panel: four of the widest vectors.
+constexpr std::int64_t kCpuPanelWidth = 64;
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace whet
