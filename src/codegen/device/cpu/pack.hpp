@@ -84,7 +84,13 @@ WHET_DEVICE void transpose_panel(
       to + whole * pitch, pitch, from + whole, 1, inner_stride, num_outer - whole, turned
   );
   copy_panel<Operand>(
-      to + turned, pitch, from + turned * inner_stride, 1, inner_stride, num_outer, num_inner - turned
+      to + turned,
+      pitch,
+      from + turned * inner_stride,
+      1,
+      inner_stride,
+      num_outer,
+      num_inner - turned
   );
 }
 
@@ -112,9 +118,7 @@ static Panel pack_left(Operand a, i64 rows, i64 depth, float* to) {
 /// there and the others zero: one vector row for each k. In place if it is read `num_reads` times
 /// only, and vectors lie there.
 template <class Operand>
-static Panel pack_right(
-    Operand b, i64 columns, i64 width, i64 depth, i64 num_reads, float* to
-) {
+static Panel pack_right(Operand b, i64 columns, i64 width, i64 depth, i64 num_reads, float* to) {
   // A copy costs about as much as two reads.
   constexpr i64 kMinReads = 5;
   if constexpr (Operand::kIsF32) {
