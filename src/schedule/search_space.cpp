@@ -77,8 +77,8 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
        large ? "128" : "64",
        "columns of a product's tile"},
       {"unroll",
-       {"4", "2", "6", "8"},
-       limits.vector_bytes == 64 ? "8" : "6",
+       {"6", "2", "4", "8"},
+       "6",
        "rows of accumulators that the product's inner loop keeps in registers"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
   };

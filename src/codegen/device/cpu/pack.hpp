@@ -83,15 +83,12 @@ WHET_DEVICE void transpose_panel(
   copy_panel<Operand>(
       to + whole * pitch, pitch, from + whole, 1, inner_stride, num_outer - whole, turned
   );
-  copy_panel<Operand>(
-      to + turned,
-      pitch,
-      from + turned * inner_stride,
-      1,
-      inner_stride,
-      num_outer,
-      num_inner - turned
-  );
+  for (inner = turned; inner < num_inner; ++inner) {
+    const Stored* const source = from + inner * inner_stride;
+    for (i64 outer = 0; outer < num_outer; ++outer) {
+      to[outer * pitch + inner] = Operand::value(source[outer]);
+    }
+  }
 }
 
 /// f32 elements (row, k) at first[row * row_stride + k * k_stride].
@@ -101,12 +98,17 @@ struct Panel {
   i64 k_stride;
 };
 
-/// The left operand's rows: in place if they are dense f32, else along k or along the rows, as they
-/// lie in memory.
+/// The left operand's rows: f32 in place if they are dense or few lines of the cache, else copied
+/// along k or along the rows, as they lie in memory.
 template <class Operand>
 static Panel pack_left(Operand a, i64 rows, i64 depth, float* to) {
+  // With the right operand's panel beside them, so many lines a register tile stay in the cache
+  // even if their strides send all to a few places in it.
+  constexpr i64 kFewLines = 16;
+  if constexpr (Operand::kIsF32) {
+    if (a.k_stride == 1 || depth <= kFewLines) return {a.first, a.row_stride, a.k_stride};
+  }
   if (a.k_stride == 1) {
-    if constexpr (Operand::kIsF32) return {a.first, a.row_stride, 1};
     copy_panel<Operand>(to, depth, a.first, a.row_stride, 1, rows, depth);
     return {to, depth, 1};
   }
@@ -126,15 +128,13 @@ static Panel pack_right(Operand b, i64 columns, i64 width, i64 depth, i64 num_re
       return {b.first, 1, b.k_stride};
     }
   }
-  if (b.k_stride == 1 && b.row_stride != 1) {
+  if (columns < width) {
+    for (i64 i = 0; i < width * depth; i += kLanes) store_vec(to + i, vec{});
+  }
+  if (b.k_stride == 1 && (b.row_stride != 1 || columns == 1)) {
     transpose_panel<Operand>(to, width, b.first, b.row_stride, depth, columns);
   } else {
     copy_panel<Operand>(to, width, b.first, b.k_stride, b.row_stride, depth, columns);
-  }
-  if (columns < width) {
-    for (i64 k = 0; k < depth; ++k) {
-      for (i64 column = columns; column < width; ++column) to[k * width + column] = 0.0f;
-    }
   }
   return {to, 1, width};
 }
