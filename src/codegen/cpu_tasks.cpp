@@ -251,9 +251,12 @@ std::string task_comment(const Task& task) {
 void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& context) {
   text.line("{}", task_comment(task));
   text.open(
-      "static void {}_tile(Buffers b, [[maybe_unused]] float* scratch, i64 tile)",
+      "static void {}_tile(const Buffers& buffers, [[maybe_unused]] float* scratch, i64 tile)",
       identifier(task.name)
   );
+  // Copies of the pointers: for all that the compiler knows, a store might change those in memory,
+  // and loops would gather through them.
+  text.line("const Buffers b = buffers;");
   switch (task.kind) {
     case Task::Kind::Gemm:
       emit_gemm(text, task, context);

@@ -30,7 +30,8 @@ WHET_DEVICE void multiply_tile(const RegisterTile& tile) {
     }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const vec scale = vec{} + tile.a.first[r * tile.a.row_stride + k * tile.a.k_stride];
+      // Minus zero is no instruction; plus zero is one, since it would turn -0 to 0.
+      const vec scale = tile.a.first[r * tile.a.row_stride + k * tile.a.k_stride] - vec{};
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) c[r][v] = fused(scale, row[v], c[r][v]);
     }
@@ -56,13 +57,16 @@ WHET_DEVICE void multiply_rows(const RegisterTile& tile, i64 rows) {
 /// A strip of columns, in register tiles of about equal height: a tile of few rows would wait for
 /// its own sums.
 template <int kRows, int kVectors>
-static __attribute__((noinline)) void multiply_strip(RegisterTile tile, i64 rows) {
-  for (i64 left = (rows + kRows - 1) / kRows; left > 0; --left) {
-    const i64 height = (rows + left - 1) / left;
+static __attribute__((noinline)) void multiply_strip(const RegisterTile& first, i64 rows) {
+  RegisterTile tile = first;
+  const i64 num_tiles = (rows + kRows - 1) / kRows;
+  const i64 least_height = rows / num_tiles;  // a division a tile would cost as much as a short one
+  const i64 num_higher = rows - num_tiles * least_height;
+  for (i64 i = 0; i < num_tiles; ++i) {
+    const i64 height = least_height + (i < num_higher ? 1 : 0);
     multiply_rows<kRows, kVectors>(tile, height);
     tile.acc += height * tile.acc_row;
     tile.a.first += height * tile.a.row_stride;
-    rows -= height;
   }
 }
 
@@ -70,7 +74,7 @@ static __attribute__((noinline)) void multiply_strip(RegisterTile tile, i64 rows
 /// a strip of columns and of all rows.
 template <int kRows, class A, class B>
 static void multiply(
-    float* acc, i64 acc_row, A a, B b, i64 rows, i64 columns, i64 num_k, float* panels
+    float* acc, i64 acc_row, const A& a, const B& b, i64 rows, i64 columns, i64 num_k, float* panels
 ) {
   constexpr i64 kWidth = kColumnVectors * kLanes;
   const i64 num_reads = (rows + kRows - 1) / kRows;

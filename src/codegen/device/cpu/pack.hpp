@@ -91,6 +91,9 @@ WHET_DEVICE void transpose_panel(
   }
 }
 
+/// So many lines, one for each k, stay in the cache even if their stride sends all to a few places.
+constexpr i64 kFewLines = 16;
+
 /// f32 elements (row, k) at first[row * row_stride + k * k_stride].
 struct Panel {
   const float* first;
@@ -101,10 +104,7 @@ struct Panel {
 /// The left operand's rows: f32 in place if they are dense or few lines of the cache, else copied
 /// along k or along the rows, as they lie in memory.
 template <class Operand>
-static Panel pack_left(Operand a, i64 rows, i64 depth, float* to) {
-  // With the right operand's panel beside them, so many lines a register tile stay in the cache
-  // even if their strides send all to a few places in it.
-  constexpr i64 kFewLines = 16;
+WHET_DEVICE Panel pack_left(const Operand& a, i64 rows, i64 depth, float* to) {
   if constexpr (Operand::kIsF32) {
     if (a.k_stride == 1 || depth <= kFewLines) return {a.first, a.row_stride, a.k_stride};
   }
@@ -117,21 +117,32 @@ static Panel pack_left(Operand a, i64 rows, i64 depth, float* to) {
 }
 
 /// A strip of `width` of the right operand's rows (columns of the product), of which `columns` are
-/// there and the others zero: one vector row for each k. In place if it is read `num_reads` times
-/// only, and vectors lie there.
+/// there and the others zero: one vector row for each k. In place if vectors lie there, and it is
+/// few lines or read `num_reads` times only.
 template <class Operand>
-static Panel pack_right(Operand b, i64 columns, i64 width, i64 depth, i64 num_reads, float* to) {
+WHET_DEVICE Panel
+pack_right(const Operand& b, i64 columns, i64 width, i64 depth, i64 num_reads, float* to) {
   // A copy costs about as much as two reads.
   constexpr i64 kMinReads = 5;
   if constexpr (Operand::kIsF32) {
-    if (b.row_stride == 1 && columns == width && num_reads < kMinReads) {
+    const bool is_short = depth <= kFewLines || num_reads < kMinReads;
+    if (b.row_stride == 1 && columns == width && is_short) {
       return {b.first, 1, b.k_stride};
     }
+  }
+  if (columns == 1) {
+    // Whole vectors: a load of one that was stored in parts waits for all of them.
+    for (i64 k = 0; k < depth; ++k) {
+      vec line{};
+      line[0] = Operand::value(b.first[k * b.k_stride]);
+      store_vec(to + k * width, line);
+    }
+    return {to, 1, width};
   }
   if (columns < width) {
     for (i64 i = 0; i < width * depth; i += kLanes) store_vec(to + i, vec{});
   }
-  if (b.k_stride == 1 && (b.row_stride != 1 || columns == 1)) {
+  if (b.k_stride == 1 && b.row_stride != 1) {
     transpose_panel<Operand>(to, width, b.first, b.row_stride, depth, columns);
   } else {
     copy_panel<Operand>(to, width, b.first, b.k_stride, b.row_stride, depth, columns);
