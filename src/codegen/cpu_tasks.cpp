@@ -176,49 +176,19 @@ void emit_reduce(TextWriter& text, const Task& task, const EmitContext& context)
   }
 }
 
-/// Copies an operand's tile to f32 rows in scratch: rows of `row_length` elements, `pitch` apart,
-/// the inner loop running along whichever index is contiguous in memory.
-void emit_pack(
-    TextWriter& text,
-    const GemmOperand& operand,
-    const Buffer& buffer,
-    const std::string& to,
-    const std::string& base_row,  // first row (m0 or n0)
-    const std::string& rows,
-    std::int64_t k,
-    bool row_major_rows,  // to[row * pitch + k], else to[k * pitch + row]
-    std::int64_t pitch
+/// "Operand<float, bf16>{&b.t0[m0 * 256 + 0], 256, 1}": an operand from the tile's first row on.
+std::string operand_text(
+    const GemmTask& gemm, const GemmOperand& operand, const Buffer& buffer, const char* first_row
 ) {
-  const bool row_contiguous = operand.access.strides[0] == 1;
-  const std::string source = fmt::format(
-      "to_f32(b.{}[{}])",
+  return fmt::format(
+      "Operand<{}, {}>{{&b.{}[{}], {}, {}}}",
+      element_type(operand.stored),
+      element_type(gemm.dtype),
       buffer.symbol,
-      element_index(operand.access, {fmt::format("({} + row)", base_row), "k"})
+      element_index(operand.access, {first_row, "0"}),
+      operand.access.strides[0],
+      operand.access.strides[1]
   );
-  const std::string target = row_major_rows ? fmt::format("{}[row * {} + k]", to, pitch)
-                                            : fmt::format("{}[k * {} + row]", to, pitch);
-  if (row_contiguous) {
-    text.open("for (i64 k = 0; k < {}; ++k)", k);
-    open_loop(text, "row", "0", rows);
-  } else {
-    text.open("for (i64 row = 0; row < {}; ++row)", rows);
-    open_loop(text, "k", "0", fmt::format("{}", k));
-  }
-  text.line("{} = {};", target, source);
-  text.close();
-  text.close();
-}
-
-/// A cast at the load rounds to the product's dtype.
-std::string rounded_source_note(const GemmTask& gemm, const GemmOperand& operand) {
-  return operand.stored == gemm.dtype ? "" : std::string(dtype_name(gemm.dtype));
-}
-
-void emit_round(TextWriter& text, const std::string& data, const std::string& count, DType dtype) {
-  const char* round = dtype == DType::BF16 ? "round_bf16" : "round_f16";
-  open_loop(text, "i", "0", count);
-  text.line("{0}[i] = {1}({0}[i]);", data, round);
-  text.close();
 }
 
 void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
@@ -228,64 +198,21 @@ void emit_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   const std::int64_t m = task.domain[0];
   const std::int64_t n = task.domain[1];
   const std::int64_t tiles_n = (n + tiling.tile_n - 1) / tiling.tile_n;
-  const std::int64_t lanes = context.limits.vector_bytes / 4;
   const Buffer& a = buffers[Index(gemm.a.access.buffer)];
   const Buffer& b = buffers[Index(gemm.b.access.buffer)];
-  const auto direct = [&](const GemmOperand& operand) {
-    return operand.stored == DType::F32 && gemm.dtype == DType::F32;
-  };
-  const bool direct_a = direct(gemm.a);
-  const bool direct_b = direct(gemm.b) && gemm.b.access.strides[0] == 1 && n % lanes == 0 &&
-                        tiling.tile_n % lanes == 0;
   text.line("const i64 m0 = tile / {} * {};", tiles_n, tiling.tile_m);
   text.line("const i64 n0 = tile % {} * {};", tiles_n, tiling.tile_n);
   text.line("const i64 rows = least({}, {} - m0);", tiling.tile_m, m);
   text.line("const i64 columns = least({}, {} - n0);", tiling.tile_n, n);
   text.line("float* const acc = scratch;");
-  std::int64_t used = (tiling.tile_m * tiling.tile_n + 15) / 16 * 16;
-  if (direct_a) {
-    text.line(
-        "const float* const a = &b.{}[{}];", a.symbol, element_index(gemm.a.access, {"m0", "0"})
-    );
-  } else {
-    text.line("float* const a = scratch + {};", used);
-    used += (tiling.tile_m * gemm.k + 15) / 16 * 16;
-    emit_pack(text, gemm.a, a, "a", "m0", "rows", gemm.k, true, gemm.k);
-    if (!rounded_source_note(gemm, gemm.a).empty()) {
-      emit_round(text, "a", fmt::format("rows * {}", gemm.k), gemm.dtype);
-    }
-  }
-  if (direct_b) {
-    text.line(
-        "const float* const w = &b.{}[{}];", b.symbol, element_index(gemm.b.access, {"n0", "0"})
-    );
-    text.line("const i64 padded = columns;");
-  } else {
-    text.line("float* const w = scratch + {};", used);
-    text.line("const i64 padded = (columns + {0} - 1) / {0} * {0};", lanes);
-    emit_pack(text, gemm.b, b, "w", "n0", "columns", gemm.k, false, tiling.tile_n);
-    if (n % lanes != 0) {
-      text.open("if (padded > columns)");
-      text.open("for (i64 k = 0; k < {}; ++k)", gemm.k);
-      text.line("for (i64 i = columns; i < padded; ++i) w[k * {} + i] = 0.0f;", tiling.tile_n);
-      text.close();
-      text.close();
-    }
-    if (!rounded_source_note(gemm, gemm.b).empty()) {
-      text.open("for (i64 k = 0; k < {}; ++k)", gemm.k);
-      emit_round(text, fmt::format("(w + k * {})", tiling.tile_n), "columns", gemm.dtype);
-      text.close();
-    }
-  }
-  const std::int64_t unroll = int_knob(context.schedule.configuration, task.name, "unroll");
+  text.line("const auto left = {};", operand_text(gemm, gemm.a, a, "m0"));
+  text.line("const auto right = {};", operand_text(gemm, gemm.b, b, "n0"));
   text.line(
-      "multiply<{}>(acc, {}, a, {}, {}, w, {}, rows, padded, {});",
-      unroll,
+      "multiply<{}>(acc, {}, left, right, rows, columns, {}, acc + {});",
+      int_knob(context.schedule.configuration, task.name, "unroll"),
       tiling.tile_n,
-      direct_a ? gemm.a.access.strides[0] : gemm.k,
-      direct_a ? gemm.a.access.strides[1] : 1,
-      direct_b ? gemm.b.access.strides[1] : tiling.tile_n,
-      gemm.k
+      gemm.k,
+      tiling.tile_m * tiling.tile_n
   );
   text.open("for (i64 row = 0; row < rows; ++row)");
   text.line("const i64 m = m0 + row;");
@@ -324,9 +251,12 @@ std::string task_comment(const Task& task) {
 void emit_cpu_task(TextWriter& text, const Task& task, const EmitContext& context) {
   text.line("{}", task_comment(task));
   text.open(
-      "static void {}_tile(const Buffers& b, [[maybe_unused]] float* scratch, i64 tile)",
+      "static void {}_tile(const Buffers& buffers, [[maybe_unused]] float* scratch, i64 tile)",
       identifier(task.name)
   );
+  // Copies of the pointers: for all that the compiler knows, a store might change those in memory,
+  // and loops would gather through them.
+  text.line("const Buffers b = buffers;");
   switch (task.kind) {
     case Task::Kind::Gemm:
       emit_gemm(text, task, context);

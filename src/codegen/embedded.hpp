@@ -18,6 +18,8 @@ extern const std::string_view direct;
 extern const std::string_view staged;
 extern const std::string_view reduce;
 extern const std::string_view cpu_threads;
+extern const std::string_view cpu_vectors;
+extern const std::string_view cpu_pack;
 extern const std::string_view cpu_gemm;
 
 }  // namespace whet::embedded

@@ -21,7 +21,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 9;
+constexpr int kGeneratorVersion = 10;
 
 class Lowering {
  public:
@@ -81,6 +81,7 @@ class Lowering {
       }
       text_.line("constexpr int kVectorBytes = {};", vector_bytes);
       text_.line("constexpr int kColumnVectors = {};", vectors);
+      text_.line("constexpr long long kDepth = {};", kCpuPanelDepth);
     } else {
       text_.line("constexpr int kThreads = {};", schedule_.threads);
       text_.line("constexpr int kBlocksPerSm = {};", schedule_.blocks_per_sm);
@@ -93,6 +94,8 @@ class Lowering {
     text_.verbatim(embedded::types);
     if (cpu_) {
       text_.verbatim(embedded::cpu_threads);
+      text_.verbatim(embedded::cpu_vectors);
+      text_.verbatim(embedded::cpu_pack);
       text_.verbatim(embedded::cpu_gemm);
       text_.line("WHET_DEVICE i64 least(i64 a, i64 b) {{ return a < b ? a : b; }}");
     } else {

@@ -28,15 +28,10 @@ std::int64_t gemm_shared_bytes(const Task& task) {
   return std::max(staged, partial);
 }
 
-/// The accumulator tile, and operands that must be packed to f32 rows.
+/// The accumulator tile, and panels of a strip of columns and of all rows.
 std::int64_t gemm_scratch_bytes(const Task& task) {
-  const GemmTask& gemm = *task.gemm;
-  const GemmTiling& t = gemm.tiling;
-  // One vector of slack a region keeps each of them 64-byte aligned.
-  const std::int64_t acc = t.tile_m * t.tile_n;
-  const std::int64_t a = t.tile_m * gemm.k;
-  const std::int64_t b = gemm.k * t.tile_n;
-  return (acc + a + b + 3 * 16) * 4;
+  const GemmTiling& t = task.gemm->tiling;
+  return (t.tile_m * t.tile_n + kCpuPanelDepth * (kCpuPanelWidth + t.tile_m)) * 4;
 }
 
 }  // namespace

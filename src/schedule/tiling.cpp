@@ -134,6 +134,28 @@ void fit_team(GemmTiling& tiling, std::int64_t threads) {
   }
 }
 
+/// A tile of the CPU target is no larger than its product, and is halved while threads would wait
+/// for a fifth of the time that the tiles take.
+void fit_host_tile(Task& task, std::int64_t blocks) {
+  GemmTiling& tiling = task.gemm->tiling;
+  constexpr std::int64_t kMinM = 8;   // a register tile's rows
+  constexpr std::int64_t kMinN = 16;  // the widest vector
+  const std::int64_t m = task.domain[0];
+  const std::int64_t n = task.domain[1];
+  tiling.tile_m = std::clamp(next_power_of_two(m), kMinM, tiling.tile_m);
+  tiling.tile_n = std::clamp(next_power_of_two(n), kMinN, tiling.tile_n);
+  const auto is_uneven = [&] {
+    const std::int64_t tiles = ceil_div(m, tiling.tile_m) * ceil_div(n, tiling.tile_n);
+    return 4 * ceil_div(tiles, blocks) * blocks > 5 * tiles;
+  };
+  while (is_uneven() && (tiling.tile_m > kMinM || tiling.tile_n > kMinN)) {
+    const bool halves_n =
+        tiling.tile_n > kMinN && (tiling.tile_n >= tiling.tile_m || tiling.tile_m == kMinM);
+    std::int64_t& side = halves_n ? tiling.tile_n : tiling.tile_m;
+    side /= 2;
+  }
+}
+
 std::optional<ConstraintViolation> tile_gemm(
     const Configuration& configuration,
     const DeviceLimits& limits,
@@ -151,10 +173,12 @@ std::optional<ConstraintViolation> tile_gemm(
     task.num_tiles =
         ceil_div(task.domain[0], tiling.tile_m) * ceil_div(task.domain[1], tiling.tile_n);
   };
-  count_tiles();
   if (limits.target == Target::Cpu) {
+    fit_host_tile(task, blocks);
+    count_tiles();
     return std::nullopt;
   }
+  count_tiles();
   tiling.tile_k = number("tile_k");
   tiling.stages = static_cast<int>(number("stages"));
   tiling.split_k = static_cast<int>(number("split_k"));

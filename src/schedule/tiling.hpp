@@ -51,6 +51,11 @@ std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t 
 /// Tiles of a Reduce whose outputs a tile and splits are known.
 std::int64_t num_reduce_tiles(const Task& task);
 
+/// K of the panels that a product of the CPU target works on at a time.
+constexpr std::int64_t kCpuPanelDepth = 128;
+/// Elements of the widest strip of columns of such a panel: four of the widest vectors.
+constexpr std::int64_t kCpuPanelWidth = 64;
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace whet

@@ -1,52 +1,37 @@
-// Products on the CPU target: f32 operands, register tiles of kRows rows by kVectors vectors. The
-// emitted text defines kVectorBytes and kColumnVectors before this file.
+// Products on the CPU target: register tiles of at most kRows rows by kVectors vectors, over panels
+// that the nearest caches hold. The emitted text defines kColumnVectors and kDepth before this
+// file.
 
-typedef float vec __attribute__((vector_size(kVectorBytes)));
-typedef float unaligned_vec __attribute__((vector_size(kVectorBytes), aligned(4)));
-constexpr i64 kLanes = kVectorBytes / 4;
-
-WHET_DEVICE vec load_vec(const float* from) {
-  return *reinterpret_cast<const unaligned_vec*>(from);
-}
-WHET_DEVICE void store_vec(float* to, vec value) { *reinterpret_cast<unaligned_vec*>(to) = value; }
-
-/// a * b + c with one rounding.
-template <class Vector>
-WHET_DEVICE Vector fused(Vector a, Vector b, Vector c) {
-  for (i64 lane = 0; lane < kLanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
-  return c;
-}
-// GCC does not turn the loop above into one instruction; where the machine has it, name it.
-#if defined(__AVX512F__) && !defined(__clang__)
-typedef float vec_512 __attribute__((vector_size(64)));
-WHET_DEVICE vec_512 fused(vec_512 a, vec_512 b, vec_512 c) {
-  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<u16>(0xffff), 4);
-}
-#endif
-#if defined(__FMA__) && !defined(__clang__)
-typedef float vec_256 __attribute__((vector_size(32)));
-WHET_DEVICE vec_256 fused(vec_256 a, vec_256 b, vec_256 c) {
-  return __builtin_ia32_vfmaddps256(a, b, c);
-}
-#endif
+/// acc[rows, kVectors * kLanes] (+)= a b over `depth`.
+struct RegisterTile {
+  float* acc;
+  i64 acc_row;
+  Panel a;
+  Panel b;
+  i64 depth;
+  bool is_first;  ///< of the blocks of K: the sums start at zero
+};
 
 template <int kRows, int kVectors>
-WHET_DEVICE void multiply_block(
-    float* acc, i64 acc_row, const float* a, i64 a_row, i64 a_k, const float* b, i64 b_k, i64 k
-) {
+WHET_DEVICE void multiply_tile(const RegisterTile& tile) {
   vec c[kRows][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) c[r][v] = vec{};
+    for (int v = 0; v < kVectors; ++v) {
+      c[r][v] = tile.is_first ? vec{} : load_vec(tile.acc + r * tile.acc_row + v * kLanes);
+    }
   }
-  for (i64 i = 0; i < k; ++i) {
+  for (i64 k = 0; k < tile.depth; ++k) {
     vec row[kVectors];
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) row[v] = load_vec(b + i * b_k + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) {
+      row[v] = load_vec(tile.b.first + k * tile.b.k_stride + v * kLanes);
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const vec scale = vec{} + a[r * a_row + i * a_k];
+      // Minus zero is no instruction; plus zero is one, since it would turn -0 to 0.
+      const vec scale = tile.a.first[r * tile.a.row_stride + k * tile.a.k_stride] - vec{};
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) c[r][v] = fused(scale, row[v], c[r][v]);
     }
@@ -54,53 +39,59 @@ WHET_DEVICE void multiply_block(
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) store_vec(acc + r * acc_row + v * kLanes, c[r][v]);
+    for (int v = 0; v < kVectors; ++v) {
+      store_vec(tile.acc + r * tile.acc_row + v * kLanes, c[r][v]);
+    }
   }
 }
 
+/// multiply_tile with as many rows as there are.
 template <int kRows, int kVectors>
-static __attribute__((noinline)) void multiply_columns(
-    float* acc,
-    i64 acc_row,
-    const float* a,
-    i64 a_row,
-    i64 a_k,
-    const float* b,
-    i64 b_k,
-    i64 rows,
-    i64 k
-) {
-  i64 m = 0;
-  for (; m + kRows <= rows; m += kRows) {
-    multiply_block<kRows, kVectors>(
-        acc + m * acc_row, acc_row, a + m * a_row, a_row, a_k, b, b_k, k
-    );
+WHET_DEVICE void multiply_rows(const RegisterTile& tile, i64 rows) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return multiply_rows<kRows - 1, kVectors>(tile, rows);
   }
-  for (; m < rows; ++m) {
-    multiply_block<1, kVectors>(acc + m * acc_row, acc_row, a + m * a_row, a_row, a_k, b, b_k, k);
+  multiply_tile<kRows, kVectors>(tile);
+}
+
+/// A strip of columns, in register tiles of about equal height: a tile of few rows would wait for
+/// its own sums.
+template <int kRows, int kVectors>
+static __attribute__((noinline)) void multiply_strip(const RegisterTile& first, i64 rows) {
+  RegisterTile tile = first;
+  const i64 num_tiles = (rows + kRows - 1) / kRows;
+  const i64 least_height = rows / num_tiles;  // a division a tile would cost as much as a short one
+  const i64 num_higher = rows - num_tiles * least_height;
+  for (i64 i = 0; i < num_tiles; ++i) {
+    const i64 height = least_height + (i < num_higher ? 1 : 0);
+    multiply_rows<kRows, kVectors>(tile, height);
+    tile.acc += height * tile.acc_row;
+    tile.a.first += height * tile.a.row_stride;
   }
 }
 
-/// acc[rows, columns] = a b over k, with `columns` a multiple of kLanes. Element (m, k) of a is at
-/// m * a_row + k * a_k; rows of b, b_k apart, are contiguous.
-template <int kRows>
+/// acc[rows, columns] = a b over k; rows of acc hold whole vectors. `panels` has room for kDepth of
+/// a strip of columns and of all rows.
+template <int kRows, class A, class B>
 static void multiply(
-    float* acc,
-    i64 acc_row,
-    const float* a,
-    i64 a_row,
-    i64 a_k,
-    const float* b,
-    i64 b_k,
-    i64 rows,
-    i64 columns,
-    i64 k
+    float* acc, i64 acc_row, const A& a, const B& b, i64 rows, i64 columns, i64 num_k, float* panels
 ) {
-  i64 n = 0;
-  for (; n + kColumnVectors * kLanes <= columns; n += kColumnVectors * kLanes) {
-    multiply_columns<kRows, kColumnVectors>(acc + n, acc_row, a, a_row, a_k, b + n, b_k, rows, k);
-  }
-  for (; n < columns; n += kLanes) {
-    multiply_columns<kRows, 1>(acc + n, acc_row, a, a_row, a_k, b + n, b_k, rows, k);
-  }
+  constexpr i64 kWidth = kColumnVectors * kLanes;
+  const i64 num_reads = (rows + kRows - 1) / kRows;
+  i64 k = 0;
+  do {
+    const i64 depth = num_k - k < kDepth ? num_k - k : kDepth;
+    const Panel left = pack_left(a.from(0, k), rows, depth, panels + kWidth * kDepth);
+    for (i64 n = 0; n < columns;) {
+      const bool is_wide = columns - n >= kWidth;
+      const i64 width = is_wide ? kWidth : kLanes;
+      const i64 inside = columns - n < width ? columns - n : width;
+      const Panel right = pack_right(b.from(n, k), inside, width, depth, num_reads, panels);
+      const RegisterTile tile{acc + n, acc_row, left, right, depth, k == 0};
+      is_wide ? multiply_strip<kRows, kColumnVectors>(tile, rows)
+              : multiply_strip<kRows, 1>(tile, rows);
+      n += width;
+    }
+    k += kDepth;
+  } while (k < num_k);
 }
