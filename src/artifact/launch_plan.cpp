@@ -141,6 +141,7 @@ Json to_json(const LaunchPlan& plan) {
       {"cooperative", plan.cooperative},
       {"overlaps", plan.overlaps},
       {"arguments_in_memory", plan.arguments_in_memory},
+      {"has_shadows", plan.has_shadows},
       {"steps_per_launch", plan.steps_per_launch},
       {"arguments", std::move(arguments)},
   };
@@ -164,6 +165,7 @@ LaunchPlan launch_plan_from_json(const Json& json) {
   reader.read(plan.cooperative, "cooperative");
   reader.read(plan.overlaps, "overlaps");
   reader.read(plan.arguments_in_memory, "arguments_in_memory");
+  reader.read(plan.has_shadows, "has_shadows");
   reader.read(plan.steps_per_launch, "steps_per_launch", 1);
   const Json& arguments = reader.member("arguments");
   if (!arguments.is_array()) {

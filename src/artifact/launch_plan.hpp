@@ -27,12 +27,14 @@ struct KernelArgument {
 
 /// How to launch a kernel, with nothing left to decide. The argument block of every target is
 ///   struct StepArguments { void* tensors[N]; void* workspace; uint32_t ring_length, first_batch,
-///                          spin_limit, reserved; };
+///                          spin_limit, refresh; };
 /// with tensors in the order of `arguments`. An input points to `ring_length` batches; step s of
 /// the launch reads batch (first_batch + s) % ring_length, and first_batch is below ring_length.
 /// Scalars and outputs point to steps_per_launch entries. The workspace starts with kControlBytes
 /// of control words, all zero before the first launch: word 0 barrier, word 1 status (0: fine; else
-/// a block left a spin at place status - 1).
+/// a block left a spin at place status - 1). A launch whose `refresh` is not 0 does no step: it
+/// makes the workspace fit the state again, which a kernel that `has_shadows` needs before its
+/// first step and whenever others wrote the state.
 struct LaunchPlan {
   static constexpr std::size_t kControlBytes = 256;
 
@@ -48,6 +50,7 @@ struct LaunchPlan {
   bool cooperative = false;
   bool overlaps = false;  ///< may start before its predecessor ends, for which the kernel waits
   bool arguments_in_memory = false;  ///< the block is passed by pointer, being too large
+  bool has_shadows = false;          ///< the workspace holds copies of state
   int steps_per_launch = 1;
   std::vector<KernelArgument> arguments;
 

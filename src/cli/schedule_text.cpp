@@ -26,6 +26,8 @@ std::string_view storage_name(Storage storage) {
       return "argument";
     case Storage::Workspace:
       return "workspace";
+    case Storage::Persistent:
+      return "persistent";
     case Storage::Shared:
       break;
   }

@@ -53,6 +53,11 @@ bool is_quad(const GemmTask& gemm, const GemmOperand& operand, const EmitContext
          is_run(operand.access, 1, 4, context);
 }
 
+/// Whether eight of 16 bits are too, from a multiple of eight on.
+bool is_octet(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
+  return gemm.k % 8 == 0 && operand.stored == gemm.dtype && is_run(operand.access, 1, 8, context);
+}
+
 /// How many rows that are neighbours a thread may fetch at once; 1 if none, or if k is the better
 /// way.
 int rows_in_a_run(
@@ -101,8 +106,10 @@ void emit_operand(
     const bool quad = is_quad(gemm, operand, context);
     has_address = quad || run > 1;
     text.line("static constexpr bool kQuad = {};", quad);
+    text.line("static constexpr bool kOctet = {};", quad && is_octet(gemm, operand, context));
     text.line("using Stored = {};", has_address ? element_type(operand.stored) : "Element");
   } else {
+    text.line("using Stored = Element;");
     has_address = is_async(gemm, operand, rows, context);
     text.line("static constexpr bool kAlongK = {};", operand.access.strides[1] == 1);
     text.line("static constexpr bool kAsync = {};", has_address);

@@ -36,9 +36,11 @@ LaunchPlan plan_launch(
   plan.min_blocks_per_sm = schedule.blocks_per_sm;
   plan.dynamic_shared_bytes =
       static_cast<std::size_t>(schedule.shared_arena_bytes + schedule.scratch_bytes);
-  plan.workspace_bytes = LaunchPlan::kControlBytes + static_cast<std::size_t>(schedule.arena_bytes);
+  plan.workspace_bytes = LaunchPlan::kControlBytes +
+                         static_cast<std::size_t>(schedule.persistent_bytes + schedule.arena_bytes);
   plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1;
   plan.overlaps = schedule.overlaps;
+  plan.has_shadows = !schedule.shadows.empty();
   plan.steps_per_launch = schedule.steps_per_launch;
   for (const Buffer& buffer : schedule.buffers) {
     if (buffer.storage != Storage::Argument) {

@@ -21,7 +21,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 10;
+constexpr int kGeneratorVersion = 11;
 
 class Lowering {
  public:
@@ -161,7 +161,7 @@ class Lowering {
     text_.line("u32 ring_length;");
     text_.line("u32 first_batch;");
     text_.line("u32 spin_limit;");
-    text_.line("u32 reserved;");
+    text_.line("u32 refresh;");
     text_.close(";");
     text_.blank();
   }
@@ -232,10 +232,17 @@ class Lowering {
         return;
       }
       case Storage::Workspace:
+      case Storage::Persistent: {
+        const std::int64_t first =
+            buffer.storage == Storage::Workspace ? schedule_.persistent_bytes : 0;
         text_.line(
-            "b.{} = reinterpret_cast<{}>(arena + {});", buffer.symbol, type, buffer.offset_bytes
+            "b.{} = reinterpret_cast<{}>(arena + {});",
+            buffer.symbol,
+            type,
+            first + buffer.offset_bytes
         );
         return;
+      }
       case Storage::Shared:
         text_.line(
             "b.{} = reinterpret_cast<{}>(shared_memory() + {});",
@@ -426,6 +433,37 @@ class Lowering {
     text_.close();
   }
 
+  /// What a launch does that is to make the copies of the state again.
+  void emit_refresh() {
+    text_.open("if (args.refresh != 0u)");
+    if (schedule_.overlaps) {
+      text_.line("start.wait();");
+    }
+    text_.line("const Buffers b = buffers_of_step(args, 0);");
+    for (const Shadow& shadow : schedule_.shadows) {
+      const Buffer& copy = schedule_.buffers[Index(shadow.buffer)];
+      text_.line(
+          "refresh<kBlocks, kThreads>(b.{}, b.{}, {});",
+          copy.symbol,
+          state_symbol(shadow.state),
+          copy.num_elements
+      );
+    }
+    text_.line("return;");
+    text_.close();
+  }
+
+  const std::string& state_symbol(int state) const {
+    const auto argument =
+        static_cast<int>(program_.inputs.size() + program_.scalars.size()) + state;
+    for (const Buffer& buffer : schedule_.buffers) {
+      if (buffer.storage == Storage::Argument && buffer.argument == argument) {
+        return buffer.symbol;
+      }
+    }
+    throw InternalError(fmt::format("state {} has no tensor", state));
+  }
+
   void emit_kernel() {
     if (cpu_) {
       text_.open(
@@ -452,6 +490,9 @@ class Lowering {
     }
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
+    }
+    if (!schedule_.shadows.empty()) {
+      emit_refresh();
     }
     emit_body();
     text_.close();

@@ -13,7 +13,7 @@ struct Tail {
   std::uint32_t ring_length;
   std::uint32_t first_batch;
   std::uint32_t spin_limit;
-  std::uint32_t reserved;
+  std::uint32_t refresh;
 };
 static_assert(sizeof(Tail) == sizeof(void*) + 4 * sizeof(std::uint32_t), "no padding");
 
@@ -31,7 +31,7 @@ std::vector<std::byte> argument_block(const StepArguments& arguments, const Laun
       .ring_length = arguments.ring_length,
       .first_batch = arguments.first_batch,
       .spin_limit = arguments.spin_limit,
-      .reserved = 0,
+      .refresh = arguments.refresh ? 1u : 0u,
   };
   const std::size_t table_bytes = arguments.tensors.size() * sizeof(void*);
   std::vector<std::byte> block(table_bytes + sizeof(tail));

@@ -2,6 +2,7 @@
 # nothing else needs Boost.Context.
 find_package(Boost REQUIRED COMPONENTS context)
 add_library(whet_emulation STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/argument_block.cpp
   ${CMAKE_CURRENT_LIST_DIR}/emulation_access.cpp
   ${CMAKE_CURRENT_LIST_DIR}/emulation_compile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/emulation_executor.cpp

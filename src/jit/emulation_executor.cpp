@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "jit/argument_block.hpp"
 #include "jit/emulation_machine.hpp"
 #include "jit/emulation_memory.hpp"
 #include "jit/executor.hpp"
@@ -53,21 +54,6 @@ class EmulatedReplay : public Replay {
   explicit EmulatedReplay(std::vector<StepLaunch> launches_) : launches(std::move(launches_)) {}
   std::vector<StepLaunch> launches;
 };
-
-/// The argument block of a launch, as LaunchPlan states it.
-std::vector<char> lay_out(const StepArguments& arguments) {
-  std::vector<char> block;
-  const auto append = [&](const void* value, std::size_t bytes) {
-    const auto* begin = static_cast<const char*>(value);
-    block.insert(block.end(), begin, begin + bytes);
-  };
-  append(arguments.tensors.data(), arguments.tensors.size() * sizeof(void*));
-  append(&arguments.workspace, sizeof(void*));
-  const std::uint32_t words[4] = {
-      arguments.ring_length, arguments.first_batch, arguments.spin_limit, 0u};
-  append(words, sizeof words);
-  return block;
-}
 
 /// Launches run at once, to their end, so that a fault names the launch that made it.
 class EmulatedExecutor : public Executor {
@@ -129,7 +115,7 @@ class EmulatedExecutor : public Executor {
     const auto* kernel = dynamic_cast<const EmulatedKernel*>(launch.kernel);
     WHET_CHECK(kernel != nullptr, "a kernel of another executor");
     const LaunchPlan& plan = kernel->plan();
-    const std::vector<char> arguments = lay_out(launch.arguments);
+    const std::vector<std::byte> arguments = argument_block(launch.arguments, plan);
     const EmulatedLaunch grid = {
         .entry = kernel->entry(),
         .arguments = arguments.data(),

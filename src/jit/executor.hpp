@@ -20,6 +20,7 @@ struct StepArguments {
   std::uint32_t ring_length = 1;
   std::uint32_t first_batch = 0;
   std::uint32_t spin_limit = 0;  ///< polls of a barrier before a block gives up
+  bool refresh = false;          ///< makes the workspace fit the state, instead of a step
 };
 
 /// A device said no, or a kernel did something that ends this process's use of it.

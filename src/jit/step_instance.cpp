@@ -79,6 +79,11 @@ void StepInstance::refresh() {
   executor_.synchronize();
   executor_.fill(workspace_, 0, LaunchPlan::kControlBytes);
   hang_place_.reset();
+  if (kernel_.plan().has_shadows) {
+    StepLaunch launch = arguments(1, 0);
+    launch.arguments.refresh = true;
+    executor_.launch(launch);
+  }
 }
 
 void StepInstance::poison(unsigned char value) {

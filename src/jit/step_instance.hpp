@@ -26,7 +26,8 @@ class StepInstance {
   void launch(std::uint32_t ring_length, std::uint32_t first_batch);
   /// Waits, then reads the status word: nothing, or the place at which a block left a barrier.
   std::optional<std::uint32_t> hang_place();
-  /// Zeroes the control words: after state was changed from outside, or after a hang.
+  /// Makes the workspace fit the state: after others wrote the state or the workspace, or after a
+  /// hang. Until then steps may go on from copies of the old state.
   void refresh();
   /// Fills the workspace behind the control words, so that a read of stale bytes shows.
   void poison(unsigned char value);

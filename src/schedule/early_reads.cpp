@@ -44,7 +44,7 @@ void mark(Phase& phase, const std::function<bool(int buffer)>& may_be_early) {
   }
 }
 
-/// The caller's tensors that a phase behind the first is the first to touch, if they are small.
+/// What is there before a step and a phase behind the first is the first to touch, if it is small.
 std::vector<int> first_touched_late(const Schedule& schedule) {
   constexpr std::int64_t kMaxBytes = 48 * 1024;
   std::vector<int> late;
@@ -54,7 +54,9 @@ std::vector<int> first_touched_late(const Schedule& schedule) {
     for (const Task& task : schedule.phases[p].tasks) {
       for_each_read(task, [&](const Access& access) {
         const Buffer& buffer = schedule.buffers[Index(access.buffer)];
-        if (buffer.storage != Storage::Argument || !touched.insert(access.buffer).second) {
+        const bool is_global =
+            buffer.storage == Storage::Argument || buffer.storage == Storage::Persistent;
+        if (!is_global || !touched.insert(access.buffer).second) {
           return;
         }
         const std::int64_t size = buffer.num_elements * dtype_bytes(buffer.dtype);

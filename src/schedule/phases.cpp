@@ -90,12 +90,11 @@ std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer
     }
   }
   const auto bytes_of = [&](Index b) {
-    const std::int64_t bytes = buffers[b].num_elements * dtype_bytes(buffers[b].dtype);
-    return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+    return in_arena(buffers[b].num_elements * dtype_bytes(buffers[b].dtype));
   };
   std::vector<Index> order;
   for (Index b = 0; b < buffers.size(); ++b) {
-    if (buffers[b].storage != Storage::Argument && lifetimes[b].first >= 0) {
+    if (buffers[b].storage == Storage::Workspace && lifetimes[b].first >= 0) {
       order.push_back(b);
     }
   }

@@ -18,5 +18,8 @@ std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer
 
 /// Arena buffers start at multiples of this: a cache line, and what any vector access needs.
 inline constexpr std::int64_t kArenaAlignment = 128;
+inline std::int64_t in_arena(std::int64_t bytes) {
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
 
 }  // namespace whet

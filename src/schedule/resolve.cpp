@@ -6,6 +6,7 @@
 #include "schedule/constraints.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/shadows.hpp"
 #include "schedule/tasks.hpp"
 #include "schedule/teams.hpp"
 #include "schedule/tiling.hpp"
@@ -51,6 +52,11 @@ void place_edges(Schedule& schedule) {
 /// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
   place_scratch(schedule);
+  for (const Shadow& shadow : schedule.shadows) {
+    Buffer& buffer = schedule.buffers[static_cast<std::size_t>(shadow.buffer)];
+    buffer.offset_bytes = schedule.persistent_bytes;
+    schedule.persistent_bytes += in_arena(buffer.num_elements * dtype_bytes(buffer.dtype));
+  }
   schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
   const bool fits =
       schedule.arena_bytes + schedule.scratch_bytes <= limits.max_shared_bytes_per_block;
@@ -75,15 +81,18 @@ std::variant<Schedule, ConstraintViolation> resolve(
     return ConstraintViolation{"membership", *why};
   }
   Schedule schedule = launch_shape(complete, limits.target);
-  TaskGraph graph = build_tasks(program, fusion_options(complete));
+  const bool shadows = complete.values.contains("shadows") && flag_knob(complete, "shadows");
+  const ShadowedProgram shadowed = shadows ? with_shadows(program) : without_shadows(program);
+  TaskGraph graph = build_tasks(shadowed, fusion_options(complete));
   for (Task& task : graph.tasks) {
     collapse_dimensions(task);
   }
   split_reductions(graph, schedule.blocks, schedule.threads, schedule.target);
-  order_tasks(program, graph);
+  order_tasks(shadowed.program, graph);
   schedule.num_staged_commits = graph.num_staged_commits;
   schedule.phases = place_in_phases(graph);
   schedule.buffers = std::move(graph.buffers);
+  schedule.shadows = std::move(graph.shadows);
   assign_teams(complete, schedule);
   if (auto violation = choose_tiles(complete, limits, schedule)) {
     return *violation;

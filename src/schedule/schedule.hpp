@@ -13,9 +13,10 @@ namespace whet {
 
 /// Where a buffer's bytes live.
 enum class Storage {
-  Argument,   ///< a tensor of the caller
-  Workspace,  ///< the arena in device memory, behind the control words
-  Shared,     ///< the arena at the start of a block's shared memory (one block owns everything)
+  Argument,    ///< a tensor of the caller
+  Workspace,   ///< the arena in device memory, behind what persists
+  Persistent,  ///< device memory behind the control words that launches hand on
+  Shared,      ///< the arena at the start of a block's shared memory (one block owns everything)
 };
 
 /// Bytes that tasks read and write.
@@ -124,7 +125,7 @@ struct ReduceTask {
   int operand = -1;
   std::int64_t splits = 1;  ///< tiles that share one output; > 1 only with a partial store
   std::int64_t outputs_per_tile =
-      1;  ///< 1: threads along the sum; 32: a lane an output; else a thread
+      1;  ///< 1: threads along the sum; 8 to 32: lanes side by side; else a thread an output
 
   bool operator==(const ReduceTask&) const = default;
 };
@@ -165,6 +166,14 @@ struct Phase {
 
 enum class Partition { Block, Grid };
 
+/// A 16-bit copy of f32 state that the step keeps with it, for products to read.
+struct Shadow {
+  int state = -1;   ///< position in the Program
+  int buffer = -1;  ///< Persistent
+
+  bool operator==(const Shadow&) const = default;
+};
+
 /// Resolved decisions: what is computed where, in which order, and what orders it.
 struct Schedule {
   Configuration configuration;
@@ -177,9 +186,11 @@ struct Schedule {
   std::vector<int> warmed;  ///< buffers that one block has brought to its L1 for later phases
   bool overlaps = false;  ///< a launch starts while the one before it still runs, and waits for it
   std::vector<Buffer> buffers;
+  std::vector<Shadow> shadows;
   std::vector<Phase> phases;
-  Edge step_edge = Edge::Grid;   ///< between the steps of one launch
-  std::int64_t arena_bytes = 0;  ///< workspace behind the control words
+  Edge step_edge = Edge::Grid;        ///< between the steps of one launch
+  std::int64_t persistent_bytes = 0;  ///< workspace behind the control words
+  std::int64_t arena_bytes = 0;       ///< and behind that
   std::int64_t shared_arena_bytes = 0;
   std::int64_t scratch_bytes = 0;  ///< staging of the widest task; shared memory on a GPU
   int num_staged_commits = 0;

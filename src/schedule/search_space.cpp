@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/philox.hpp"
+#include "schedule/shadows.hpp"
 
 namespace whet {
 namespace {
@@ -18,12 +19,13 @@ using Values = std::vector<std::string>;
 /// What shapes the choice of values: sizes of products, and whether any computes in 16 bits.
 struct Traits {
   bool has_half_product = false;
+  bool has_shadows = false;  ///< products read casts of state
   std::int64_t largest_output = 1;
   std::int64_t largest_product = 1;
 };
 
 Traits traits_of(const Program& program) {
-  Traits traits;
+  Traits traits{.has_shadows = !with_shadows(program).shadowed.empty()};
   for (const Op& op : program.ops) {
     const std::int64_t elements = num_elements(program.value(op.output).shape);
     traits.largest_output = std::max(traits.largest_output, elements);
@@ -119,7 +121,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "blocks of the cooperative grid",
        std::move(few_blocks)},
       {"threads", {"128", "256", "512"}, "256", "threads a block"},
-      {"blocks_per_sm", {"1", "2"}, "1", "second launch bound: caps registers"},
+      {"blocks_per_sm",
+       {"1", "2"},
+       traits.has_half_product && !one_block ? "2" : "1",
+       "second launch bound: caps registers"},
       {"tile_m", {"16", "32", "64"}, wide ? "64" : "16", "rows of a product's tile"},
       {"tile_n",
        {"16", "32", "64", "128"},
@@ -147,6 +152,14 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "what is there already is fetched before its phase: while a block waits for others, or to "
        "L1"},
   };
+  if (traits.has_shadows) {
+    knobs.push_back(
+        {"shadows",
+         {"on", "off"},
+         one_block ? "off" : "on",
+         "products read 16-bit copies of f32 state that the update keeps with it"}
+    );
+  }
   // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
   if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
     knobs.push_back(
@@ -196,6 +209,9 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   auto& values = configuration.values;
   if (values.at("partition") == "block") {
     values["blocks"] = "1";
+    if (const auto found = values.find("blocks_per_sm"); found != values.end()) {
+      found->second = "1";
+    }
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

@@ -18,8 +18,11 @@ std::int64_t count(const std::vector<std::int64_t>& domain, Index begin, Index e
   return product;
 }
 
-/// A lane an output where the outer index is the contiguous one, else threads along the sum.
-std::int64_t outputs_per_tile(const Task& task, std::int64_t outputs, Target target) {
+/// Lanes side by side over outputs where the outer index is the contiguous one, else threads along
+/// the sum.
+std::int64_t outputs_per_tile(
+    const Task& task, std::int64_t outputs, std::int64_t blocks, Target target
+) {
   const Index outer = task.domain.size() - Index(task.reduce->num_reduced_dims);
   std::int64_t outer_contiguous = 0;
   std::int64_t reduced_contiguous = 0;
@@ -32,8 +35,17 @@ std::int64_t outputs_per_tile(const Task& task, std::int64_t outputs, Target tar
   if (outer_contiguous <= reduced_contiguous || outputs == 1) {
     return 1;
   }
-  // On a GPU a warp stands side by side over 32 outputs, masked where there are fewer.
-  return target == Target::Cpu ? std::min<std::int64_t>(64, outputs) : 32;
+  if (target == Target::Cpu) {
+    return std::min<std::int64_t>(64, outputs);
+  }
+  // A warp stands side by side over 32 outputs, masked where there are fewer; over fewer, down to a
+  // sector of f32, while that gives idle blocks work: the sums of a thread get shorter.
+  constexpr std::int64_t kMinOutputs = 8;
+  std::int64_t per_tile = 32;
+  while (per_tile > kMinOutputs && 2 * ceil_div(outputs, per_tile) <= blocks) {
+    per_tile /= 2;
+  }
+  return per_tile;
 }
 
 }  // namespace
@@ -55,7 +67,7 @@ void split_reductions(TaskGraph& graph, std::int64_t blocks, std::int64_t thread
     const std::int64_t outputs = count(task.domain, 0, outer);
     const std::int64_t terms = count(task.domain, outer, task.domain.size());
     task.reduce->outputs_per_tile =
-        is_short(terms) ? threads : outputs_per_tile(task, outputs, target);
+        is_short(terms) ? threads : outputs_per_tile(task, outputs, blocks, target);
     const std::int64_t per_tile = task.reduce->outputs_per_tile;
     // Below this many terms a thread's serial sum is shorter than a second phase; of a sum by whole
     // blocks that is little, since each thread waits for its loads.

@@ -34,9 +34,12 @@ std::int64_t ring_stride(std::int64_t extent, DType dtype) {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const Program& program, FusionPlan plan, ValueTable table)
-      : program_(program), plan_(std::move(plan)), table_(std::move(table)) {
-    graph_.next_synthetic = static_cast<ValueId>(program.values.size());
+  GraphBuilder(const ShadowedProgram& shadowed, FusionPlan plan, ValueTable table)
+      : shadowed_(shadowed),
+        program_(shadowed.program),
+        plan_(std::move(plan)),
+        table_(std::move(table)) {
+    graph_.next_synthetic = static_cast<ValueId>(program_.values.size());
   }
 
   TaskGraph run() {
@@ -70,6 +73,13 @@ class GraphBuilder {
     return id;
   }
 
+  int add_shadow(ValueId v, Index hidden) {
+    const TensorDesc& tensor = program_.value(v);
+    const int id = add_buffer(tensor.dtype, storage_extent(tensor), Storage::Persistent);
+    graph_.shadows.push_back({.state = shadowed_.shadowed[hidden], .buffer = id});
+    return id;
+  }
+
   void set_home(ValueId v, int buffer) {
     table_.buffer[Index(v)] = buffer;
     graph_.home[v] = buffer;
@@ -85,10 +95,12 @@ class GraphBuilder {
       graph_.buffers[Index(id)].step_stride_elements = 1;
       set_home(scalar, id);
     }
-    for (const ProgramState& state : program_.state) {
-      const int id = add_argument(state.before, argument++, false);
+    for (Index s = 0; s < program_.state.size(); ++s) {
+      const ValueId before = program_.state[s].before;
+      const int id = shadowed_.is_hidden(s) ? add_shadow(before, s - shadowed_.num_visible)
+                                            : add_argument(before, argument++, false);
       state_buffer_.push_back(id);
-      set_home(state.before, id);
+      set_home(before, id);
     }
     for (const ValueId output : program_.outputs) {
       output_buffer_.push_back(add_argument(output, argument++, true));
@@ -323,6 +335,7 @@ class GraphBuilder {
     }
   }
 
+  const ShadowedProgram& shadowed_;
   const Program& program_;
   FusionPlan plan_;
   ValueTable table_;
@@ -337,7 +350,8 @@ class GraphBuilder {
 
 }  // namespace
 
-TaskGraph build_tasks(const Program& program, const FusionOptions& options) {
+TaskGraph build_tasks(const ShadowedProgram& shadowed, const FusionOptions& options) {
+  const Program& program = shadowed.program;
   std::set<ValueId> must_store;
   std::set<ValueId> must_copy;
   // Each round stores or copies at least one value more, so this ends.
@@ -345,7 +359,7 @@ TaskGraph build_tasks(const Program& program, const FusionOptions& options) {
     try {
       ValueTable table;
       FusionPlan plan = plan_fusion(program, options, must_store, must_copy, table);
-      return GraphBuilder(program, std::move(plan), std::move(table)).run();
+      return GraphBuilder(shadowed, std::move(plan), std::move(table)).run();
     } catch (const NeedsStorage& need) {
       WHET_CHECK(need.value >= 0, "a broadcast cannot need storage");
       (need.copy ? must_copy : must_store).insert(need.value);

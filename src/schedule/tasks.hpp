@@ -6,6 +6,7 @@
 
 #include "ir/program.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/shadows.hpp"
 
 namespace whet {
 
@@ -23,6 +24,7 @@ struct FusionOptions {
 /// which buffer a value is found.
 struct TaskGraph {
   std::vector<Buffer> buffers;
+  std::vector<Shadow> shadows;
   std::vector<Task> tasks;
   std::map<ValueId, int> home;          ///< value to buffer
   std::vector<std::vector<int>> after;  ///< tasks that must end before task i starts
@@ -31,7 +33,7 @@ struct TaskGraph {
 };
 
 /// Decides fusion and homes. Throws UserError for an op that no target has.
-TaskGraph build_tasks(const Program& program, const FusionOptions& options);
+TaskGraph build_tasks(const ShadowedProgram& program, const FusionOptions& options);
 
 /// Fills `graph.after` from loads and stores: readers after writers, and a state tensor's writer
 /// after all readers of its old value. A writer that cannot wait is staged: it writes a buffer of

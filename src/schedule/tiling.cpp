@@ -128,8 +128,8 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   tiling.split_k = static_cast<int>(groups);
 }
 
-/// A team that is not the whole block takes a tile in as many parts as its registers ask for.
-void fit_team(GemmTiling& tiling, std::int64_t threads) {
+/// A team takes a direct tile in as many parts as its registers ask for.
+void fit_registers(GemmTiling& tiling, std::int64_t threads) {
   while (accumulators(tiling, threads).value_or(0) > kMaxAccumulators && halve_tile(tiling)) {
   }
 }
@@ -164,7 +164,6 @@ std::optional<ConstraintViolation> tile_gemm(
 ) {
   const std::int64_t blocks = schedule.blocks;
   const std::int64_t threads = num_threads(task);
-  const bool is_part = threads < schedule.threads;
   GemmTiling& tiling = task.gemm->tiling;
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
   tiling.tile_m = number("tile_m");
@@ -190,9 +189,7 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.direct = knob(configuration, task.name, "operands") == "direct";
   if (tiling.direct) {
     fit_direct_tile(task, blocks, threads);
-    if (is_part) {
-      fit_team(tiling, threads);
-    }
+    fit_registers(tiling, threads);
     count_tiles();
   } else if (mma) {
     // A K group has a step of 16 of a stage at least.

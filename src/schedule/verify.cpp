@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "schedule/shadows.hpp"
+
 namespace whet {
 namespace {
 
@@ -35,6 +37,7 @@ struct Event {
 /// within which nothing is ordered.
 class Checker {
  public:
+  /// `program` knows the schedule's shadows as state.
   Checker(const Program& program, const Schedule& schedule)
       : program_(program), schedule_(schedule), memory_(schedule.buffers.size()) {}
 
@@ -74,7 +77,14 @@ class Checker {
   int first_state() const {
     return static_cast<int>(program_.inputs.size() + program_.scalars.size());
   }
-  int first_output() const { return first_state() + static_cast<int>(program_.state.size()); }
+  int first_output() const {
+    return first_state() + static_cast<int>(program_.state.size() - schedule_.shadows.size());
+  }
+  int state_buffer(Index state) const {
+    const Index num_visible = program_.state.size() - schedule_.shadows.size();
+    return state < num_visible ? argument_buffer(first_state() + static_cast<int>(state))
+                               : schedule_.shadows[state - num_visible].buffer;
+  }
 
   /// The first buffer of argument number `argument`, or -1.
   int argument_buffer(int argument) const {
@@ -253,7 +263,7 @@ class Checker {
 
   void begin_step(int step) {
     for (Index i = 0; i < program_.state.size(); ++i) {
-      const int buffer = argument_buffer(first_state() + static_cast<int>(i));
+      const int buffer = state_buffer(i);
       if (buffer >= 0) {
         memory_[Index(buffer)] = Content{program_.state[i].before, step};
       }
@@ -263,7 +273,7 @@ class Checker {
   void check_results(int step) {
     for (Index i = 0; i < program_.state.size(); ++i) {
       const ProgramState& state = program_.state[i];
-      const int buffer = argument_buffer(first_state() + static_cast<int>(i));
+      const int buffer = state_buffer(i);
       if (buffer >= 0 && state.after != state.before &&
           memory_[Index(buffer)] != Content{state.after, step}) {
         report("state {} does not hold its new value after a step", name_of(state.before));
@@ -452,7 +462,7 @@ class Checker {
     epoch_.clear();
   }
 
-  const Program& program_;
+  const Program program_;
   const Schedule& schedule_;
   std::vector<std::optional<Content>> memory_;
   std::map<int, ValueId> constants_;
@@ -464,7 +474,10 @@ class Checker {
 }  // namespace
 
 std::vector<std::string> find_hazards(const Program& program, const Schedule& schedule) {
-  return Checker(program, schedule).run();
+  if (schedule.shadows.empty()) {
+    return Checker(program, schedule).run();
+  }
+  return Checker(with_shadows(program).program, schedule).run();
 }
 
 }  // namespace whet

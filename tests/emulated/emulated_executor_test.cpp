@@ -43,7 +43,7 @@ std::string emulated_text(const std::string& kernel) {
 /// A kernel over `num_tensors` tensors.
 std::string kernel_of(int num_tensors, const std::string& body) {
   return "struct StepArguments { void* tensors[" + std::to_string(num_tensors) +
-         "]; void* workspace; u32 ring_length, first_batch, spin_limit, reserved; };\n"
+         "]; void* workspace; u32 ring_length, first_batch, spin_limit, refresh; };\n"
          "extern \"C\" __global__ void __launch_bounds__(64, 1)\n"
          "whet_step(const __grid_constant__ StepArguments arguments) {\n" +
          body + "}\n";
@@ -77,12 +77,13 @@ class EmulatedExecutor : public testing::Test {
       const LaunchPlan& plan = grid_of(1),
       AccessChecks checks = AccessChecks::All
   ) {
-    return load_kernel(kernel_of(num_tensors, body), plan, checks);
+    return load_kernel(kernel_of(num_tensors, body), num_tensors, plan, checks);
   }
 
   const LoadedKernel& load_kernel(
-      const std::string& kernel, const LaunchPlan& plan, AccessChecks checks
+      const std::string& kernel, int num_tensors, LaunchPlan plan, AccessChecks checks
   ) {
+    plan.arguments.resize(static_cast<std::size_t>(num_tensors));
     std::ofstream(folder_ / "kernel.cpp") << emulated_text(kernel);
     ProcessOptions process;
     process.arguments = {"c++", folder_ / "kernel.cpp", "-o", folder_ / "kernel.so"};
@@ -150,7 +151,7 @@ TEST_F(EmulatedExecutor, RunsEveryHelperInEveryOrderToTheSameWords) {
   LaunchPlan plan = grid_of(1);
   plan.dynamic_shared_bytes = 1280;
   const std::string kernel = read_text(fs::path(WHET_SOURCE_DIR) / "tests/unit/every_helper.cu");
-  load_kernel(kernel, plan, AccessChecks::All);
+  load_kernel(kernel, 3, plan, AccessChecks::All);
   std::vector<std::uint16_t> in(1024);
   std::vector<float> values(64);
   for (std::size_t i = 0; i < in.size(); ++i) {

@@ -109,5 +109,26 @@ INSTANTIATE_TEST_SUITE_P(
     }
 );
 
+TEST(EmulatedShadows, FollowStateThatOthersWroteOnceRefreshed) {
+  const Program program = testing::mlp(20, 40, 72, 24, DType::BF16);
+  const testing::StepData data = testing::draw_data(program, 2, 0.5);
+  for (const std::string& configuration :
+       {"blocks=4 shadows=on", "partition=block shadows=on", "blocks=4 shadows=on teams=off"}) {
+    SCOPED_TRACE(configuration);
+    const auto built = testing::build_step(program, configuration, emulated_limits());
+    ASSERT_TRUE(built.has_value());
+    ASSERT_TRUE(built->source.plan.has_shadows);
+    const auto executor = make_emulated_executor({});
+    testing::StepRunner runner(*executor, program, built->artifact, built->source.plan, data);
+    const StepResult first = runner.run(2);
+    runner.restore_state(true);
+    EXPECT_EQ(runner.run(2), first);
+    runner.restore_state(false);
+    EXPECT_NE(runner.run(2), first) << "the copies are those of the state before";
+    runner.restore_state(true);
+    EXPECT_EQ(runner.run(2), first);
+  }
+}
+
 }  // namespace
 }  // namespace whet

@@ -22,7 +22,7 @@ using u32 = unsigned int;
 struct StepArguments {
   void* tensors[2];
   void* workspace;
-  u32 ring_length, first_batch, spin_limit, reserved;
+  u32 ring_length, first_batch, spin_limit, refresh;
 };
 __device__ u32 poll(const u32* word) {
   u32 value;

@@ -94,6 +94,28 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   }
 }
 
+TEST(GpuShadows, FollowStateThatOthersWroteOnceRefreshed) {
+  const DriverInfo driver = query_driver();
+  if (driver.devices.empty()) {
+    GTEST_SKIP() << driver.problem;
+  }
+  const Program program = testing::mlp(64, 256, 512, 128, DType::BF16);
+  const testing::StepData data = testing::draw_data(program, 2, 0.005);
+  const auto executor = make_cuda_executor("");
+  for (const std::string configuration : {"shadows=on", "partition=block shadows=on"}) {
+    SCOPED_TRACE(configuration);
+    const auto built = testing::build_step(program, configuration, query_device_limits(""));
+    ASSERT_TRUE(built.has_value());
+    ASSERT_TRUE(built->source.plan.has_shadows);
+    testing::StepRunner runner(*executor, program, built->artifact, built->source.plan, data);
+    const testing::StepResult first = runner.replay(4);
+    runner.restore_state(true);
+    EXPECT_EQ(runner.replay(4), first) << "a captured graph goes on from the restored state";
+    runner.restore_state(false);
+    EXPECT_NE(runner.replay(4), first);
+  }
+}
+
 /// Short, for compute-sanitizer: scripts/check_gpu.sh.
 TEST(GpuPartitions, RunsAStepOfEach) {
   const DriverInfo driver = query_driver();

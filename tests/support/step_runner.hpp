@@ -141,6 +141,7 @@ class StepRunner {
     }
     instance_ = std::make_unique<StepInstance>(executor, *kernel_, tensors_);
     instance_->poison(0xff);
+    instance_->refresh();
   }
   ~StepRunner() {
     instance_.reset();
@@ -164,6 +165,24 @@ class StepRunner {
       }
     }
     return result;
+  }
+
+  /// Puts the first state back, as a caller would who knows of refresh() or not.
+  void restore_state(bool with_refresh) {
+    executor_.synchronize();
+    for (std::size_t a = 0; a < plan_.arguments.size(); ++a) {
+      const KernelArgument& argument = plan_.arguments[a];
+      if (argument.role == KernelArgument::Role::State) {
+        fill(
+            argument,
+            tensors_[a],
+            static_cast<std::size_t>(argument.extent_elements * dtype_bytes(argument.dtype))
+        );
+      }
+    }
+    if (with_refresh) {
+      instance_->refresh();
+    }
   }
 
   /// The same steps as one recorded sequence, replayed once; the state after them.

@@ -60,7 +60,7 @@ TEST_F(CpuExecutor, PassesTheArgumentBlock) {
   const auto kernel = load(
       *executor,
       "a[0] = arguments.ring_length; a[1] = arguments.first_batch;\n"
-      "a[2] = arguments.spin_limit; a[3] = arguments.reserved;\n"
+      "a[2] = arguments.spin_limit; a[3] = arguments.refresh;\n"
       "b[0] = *(static_cast<u32*>(arguments.workspace) + 64) == 0xabababab;\n",
       1,
       512

@@ -17,7 +17,7 @@ using u32 = unsigned int;
 struct StepArguments {
   void* tensors[2];
   void* workspace;
-  u32 ring_length, first_batch, spin_limit, reserved;
+  u32 ring_length, first_batch, spin_limit, refresh;
 };
 // Word 0 counts arrivals; word 1 is the status.
 static bool barrier(const StepArguments& arguments, u32 num_blocks, u32 place) {

@@ -3,6 +3,7 @@
 //   kTile                         rows of it in a tile
 //   Stored                        type of its elements, or Element if at() is the only way to them
 //   kQuad                         whether elements k to k + 3 are neighbours, aligned and all there
+//   kOctet                        the same of k to k + 7, in one access of 16 bytes
 //   kRun                          how many rows are neighbours at an even row, 1 if not aligned
 //   address(b, row, k)            where an element lies, if one of the two
 //   kEarly                        whether it may be read before the edge in front of the phase
@@ -22,8 +23,9 @@ WHET_DEVICE bool is_k(int k) {
 }
 
 // A product does not ask in which order K is summed, if both operands keep to one: a step's sixteen
-// elements of K meet the mma so that its elements 2 q, 2 q + 1, 2 q + 8 and 2 q + 9 are 4 q to
-// 4 q + 3, which are neighbours. Nor does it ask in which order rows come, if the accumulators are
+// elements of K meet the mma so that its elements 2 q, 2 q + 1, 2 q + 8 and 2 q + 9 are kPitch q to
+// kPitch q + 3, which are neighbours. kPitch is 4, or 8 where a pair of steps shares 32 elements, so
+// that a lane loads its part of both at once: the cache takes a cycle a line. Nor does it ask in which order rows come, if the accumulators are
 // read back in the same.
 //
 // Loads and conversions stand apart: the words that a lane has loaded of operand O, for kBlocks
@@ -33,11 +35,11 @@ template <class O>
 constexpr int kGroupWords = 2 * kPairWords<typename O::Stored>;
 
 /// From an operand that lies along k: a lane loads elements k to k + 3 of a row. `row` is the first.
-template <class G, class O, bool kWholeK, int kBlocks, class Buffers>
+template <class G, class O, int kPitch, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void load_along_k(
     u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
 ) {
-  const int k_of_lane = k + lane_index() % 4 * 4;
+  const int k_of_lane = k + lane_index() % 4 * kPitch;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
     const int row_of_lane = row + block * 8 + lane_index() / 4;
@@ -60,15 +62,39 @@ WHET_DEVICE void load_along_k(
   }
 }
 
+/// The same for both steps of a pair, elements k to k + 7 of a row at once.
+template <class G, class O, bool kWholeK, int kBlocks, class Buffers>
+WHET_DEVICE void load_octets(
+    u32 (&first)[kBlocks][kGroupWords<O>],
+    u32 (&second)[kBlocks][kGroupWords<O>],
+    const Buffers& b,
+    int row,
+    int k
+) {
+  const int k_of_lane = k + lane_index() % 4 * 8;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+    const int row_of_lane = row + block * 8 + lane_index() / 4;
+    u32 words[4] = {};
+    if (is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane)) {
+      load_words(words, O::address(b, row_of_lane, k_of_lane));
+    }
+    first[block][0] = words[0];
+    first[block][1] = words[1];
+    second[block][0] = words[2];
+    second[block][1] = words[3];
+  }
+}
+
 /// From an operand that lies along its rows: a lane loads 2 W rows of one k.
-template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
+template <class G, class O, int W, int kPitch, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void load_along_rows(
     u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
 ) {
   constexpr int kPair = kPairWords<typename O::Stored>;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int k_of_lane = k + lane_index() / 8 * 4 + lane_index() / 4 % 2 + half * 2;
+    const int k_of_lane = k + lane_index() / 8 * kPitch + lane_index() / 4 % 2 + half * 2;
 #pragma unroll
     for (int first = 0; first < kBlocks; first += W) {
       const int row_of_lane = row + first * 8 + lane_index() % 4 * 2 * W;
@@ -82,16 +108,20 @@ WHET_DEVICE void load_along_rows(
   }
 }
 
-template <class G, class O, int W, bool kWholeK, int kBlocks, class Buffers>
+template <class G, class O, int W, int kPitch, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void load_operand(
     u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
 ) {
   if constexpr (O::kRun > 1) {
-    load_along_rows<G, O, W, kWholeK>(to, b, row, k);
+    load_along_rows<G, O, W, kPitch, kWholeK>(to, b, row, k);
   } else {
-    load_along_k<G, O, kWholeK>(to, b, row, k);
+    load_along_k<G, O, kPitch, kWholeK>(to, b, row, k);
   }
 }
+
+/// Whether an access of four elements along k fills 16 bytes already.
+template <class O>
+constexpr bool kIsWideQuad = O::kQuad && sizeof(typename O::Stored) == 4;
 
 /// Register `half` of a group's fragment. What a lane loaded as [k][row], movmatrix turns into
 /// [row][k].
@@ -135,7 +165,12 @@ class Multiplication<G, MmaAccumulator<G>> {
       A::kFragmentsM * 2 * kWordsOfRows + A::kFragmentsN * kWordsOfColumns;
   static constexpr int kFits =
       kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
-  static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
+  static constexpr bool kPaired = (G::A::kOctet || G::B::kOctet) && !kIsWideQuad<typename G::A> &&
+                                  !kIsWideQuad<typename G::B> && G::kK % 32 == 0 &&
+                                  kSteps % (2 * G::kSplitK) == 0 && kFits > 1;
+  static constexpr int kPitch = kPaired ? 8 : 4;
+  static constexpr int kRoom = kPaired ? kFits / 2 * 2 : kFits;
+  static constexpr int kBatch = kRoom < kShare ? kRoom : kShare;  // steps under way at once
   static constexpr bool kWholeK =
       G::kK % 16 == 0 && kSteps % G::kSplitK == 0 && kShare % kBatch == 0;
 
@@ -143,15 +178,30 @@ class Multiplication<G, MmaAccumulator<G>> {
   WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int first) {
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
-      const int k = ((first + s) * G::kSplitK + A::group()) * 16;
       if constexpr (G::A::kEarly == kEarly) {
-        load_operand<G, typename G::A, A::kWordsA, kWholeK>(rows_[s], b, m0 + A::m_of_warp(), k);
+        fetch_operand<typename G::A, A::kWordsA>(rows_, b, m0 + A::m_of_warp(), first, s);
       }
       if constexpr (G::B::kEarly == kEarly) {
-        load_operand<G, typename G::B, A::kWordsB, kWholeK>(
-            columns_[s], b, n0 + A::n_of_warp(), k
-        );
+        fetch_operand<typename G::B, A::kWordsB>(columns_, b, n0 + A::n_of_warp(), first, s);
       }
+    }
+  }
+
+  /// Step `s` of the batch from step `first` on, or its pair with the first of the two.
+  template <class O, int W, int kBlocks, int kWords, class Buffers>
+  WHET_MEMBER static void fetch_operand(
+      u32 (&to)[kBatch][kBlocks][kWords], const Buffers& b, int row, int first, int s
+  ) {
+    if constexpr (kPaired) {
+      const int k = ((first + s) / 2 * G::kSplitK + A::group()) * 32;
+      if constexpr (O::kOctet) {
+        if (s % 2 == 0) load_octets<G, O, kWholeK>(to[s], to[s + 1], b, row, k);
+      } else {
+        load_operand<G, O, W, kPitch, kWholeK>(to[s], b, row, k + s % 2 * 4);
+      }
+    } else {
+      const int k = ((first + s) * G::kSplitK + A::group()) * 16;
+      load_operand<G, O, W, kPitch, kWholeK>(to[s], b, row, k);
     }
   }
 
@@ -226,11 +276,13 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& ed
   Accumulator acc;
   Multiplication<G, Accumulator> multiplication;
   if constexpr (G::kSplitK == 1) {
-    if (Accumulator::is_spare()) return;
     Epilogue<G, InRegisters<G, Accumulator>> epilogue;
-    multiplication.begin(b, m0, n0);
-    if constexpr (G::kEarly) epilogue.begin(b, m0, n0);
-    if (!edge.wait()) return;
+    if (!Accumulator::is_spare()) {
+      multiplication.begin(b, m0, n0);
+      if constexpr (G::kEarly) epilogue.begin(b, m0, n0);
+    }
+    // All lanes of a warp together: those that are spare too.
+    if (!edge.wait() || Accumulator::is_spare()) return;
     if constexpr (!G::kEarly) epilogue.begin(b, m0, n0);
     multiplication.run(acc, b, m0, n0);
     epilogue.finish(b, m0, n0, [&](int i, float(&values)[Accumulator::kWidth]) {

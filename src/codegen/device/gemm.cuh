@@ -32,9 +32,11 @@ struct MmaAccumulator {
   static constexpr int kFragmentsN = G::kTileN / 8 / G::kWarpsN;
   static constexpr int kGroupWarps = G::kWarpsM * G::kWarpsN;
   static constexpr int kWordsA = words_of_rows<typename G::A>(kFragmentsM * 2, 4);
-  // With two words, four lanes hold 64 bytes of a row of f32 in accesses of 16: whole sectors.
-  static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN, 2);
-  static constexpr int kRunBlocks = G::kWidth == 4 && kWordsB == 2 ? 2 : 1;  // of eight columns
+  // With two words, four lanes hold 64 bytes of a row of f32 in accesses of 16: whole sectors. Of 16
+  // bits they load as much with four; but what then follows in registers is f32.
+  static constexpr bool kIsNarrow = sizeof(typename G::B::Stored) == 2 && G::kSplitK > 1;
+  static constexpr int kWordsB = words_of_rows<typename G::B>(kFragmentsN, kIsNarrow ? 4 : 2);
+  static constexpr int kRunBlocks = G::kWidth == 4 && kWordsB > 1 ? 2 : 1;  // of eight columns
   static constexpr int kWidth = G::kWidth < 2 * kRunBlocks ? G::kWidth : 2 * kRunBlocks;
   static constexpr int kRuns = kFragmentsM * kFragmentsN * 4 / kWidth;
   static constexpr int kRunsOfBlocks = 4 * kRunBlocks / kWidth;  // of the same columns

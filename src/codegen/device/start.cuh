@@ -20,3 +20,13 @@ WHET_DEVICE int warm(int sector, const void* from, int bytes) {
   }
   return sector - num_sectors;
 }
+
+/// Makes the copy `shadow` of dense `state` again, by a grid of kBlocks blocks of kSize threads.
+template <int kBlocks, int kSize, class To>
+WHET_DEVICE void refresh(To* shadow, const float* state, i64 num_elements) {
+#pragma unroll 1
+  for (i64 i = i64{block_index()} * kSize + thread_index(); i < num_elements;
+       i += i64{kBlocks} * kSize) {
+    shadow[i] = from_f32<To>(state[i]);
+  }
+}
