@@ -6,6 +6,8 @@ std::vector<std::string> emulation_compile_arguments(AccessChecks checks) {
   std::vector<std::string> arguments = {
       "-std=c++20",
       "-O1",
+      // A barrier stays one place: lanes that meet it in two are taken for divergent.
+      "-fno-thread-jumps",
       "-g1",
       "-fPIC",
       "-shared",

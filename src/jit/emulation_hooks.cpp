@@ -13,19 +13,22 @@ EmulationHooks EmulationMachine::make_hooks(EmulationMachine* machine) {
   EmulationHooks hooks = {};
   hooks.current = &machine->place_;
   hooks.machine = machine;
-  hooks.meet = [](void* self, EmulatedScope scope, const char* what) {
-    static_cast<EmulationMachine*>(self)->meet(scope, what);
+  hooks.meet = [](void* self, EmulatedScope scope, const char* what, const void* site) {
+    static_cast<EmulationMachine*>(self)->meet(scope, what, site);
   };
-  hooks.meet_team = [](void* self, int first_warp, int num_warps, const char* what) {
-    static_cast<EmulationMachine*>(self)->meet_team(first_warp, num_warps, what);
+  hooks.meet_team = [](void* self, int first_warp, int num_warps, const char* what, const void* site
+                    ) {
+    static_cast<EmulationMachine*>(self)->meet_team(first_warp, num_warps, what, site);
   };
   hooks.exchange = [](void* self, const char* what, const unsigned* words, int num_words) {
     return static_cast<EmulationMachine*>(self)->exchange(what, words, num_words);
   };
-  hooks.grid_barrier = [](void* self, unsigned* control, unsigned blocks, unsigned place, unsigned
-                       ) {
-    return static_cast<EmulationMachine*>(self)->grid_barrier(control, blocks, place) ? 1 : 0;
-  };
+  hooks.grid_barrier =
+      [](void* self, unsigned* control, unsigned blocks, unsigned place, unsigned, const void* site
+      ) {
+        auto* machine = static_cast<EmulationMachine*>(self);
+        return machine->grid_barrier(control, blocks, place, site) ? 1 : 0;
+      };
   hooks.poll = [](void* self, const unsigned* word) {
     static_cast<EmulationMachine*>(self)->poll(word);
   };
@@ -49,7 +52,8 @@ EmulationHooks EmulationMachine::make_hooks(EmulationMachine* machine) {
   return hooks;
 }
 
-void EmulationMachine::meet(EmulatedScope scope, const char* what) {
+void EmulationMachine::meet(EmulatedScope scope, const char* what, const void* site) {
+  current().site = site;
   if (scope == kEmulatedWarp) {
     const int warp = now_ / 32;
     if (arrive(warps_[static_cast<std::size_t>(warp)], Stage::AtWarp, what)) {
@@ -66,7 +70,10 @@ void EmulationMachine::meet(EmulatedScope scope, const char* what) {
   fibers_.suspend();
 }
 
-void EmulationMachine::meet_team(int first_warp, int num_warps, const char* what) {
+void EmulationMachine::meet_team(
+    int first_warp, int num_warps, const char* what, const void* site
+) {
+  current().site = site;
   const int warp = place_.thread / 32;
   if (warp < first_warp || warp >= first_warp + num_warps ||
       (first_warp + num_warps) * 32 > launch_.threads) {
@@ -110,7 +117,10 @@ const unsigned* EmulationMachine::exchange(const char* what, const unsigned* wor
   return buffer;
 }
 
-bool EmulationMachine::grid_barrier(unsigned* control, unsigned num_blocks, unsigned place) {
+bool EmulationMachine::grid_barrier(
+    unsigned* control, unsigned num_blocks, unsigned place, const void* site
+) {
+  current().site = site;
   // What the barrier on a GPU adds up to: bit 31 flips.
   constexpr unsigned kFlip = 0x80000000u;
   if (num_blocks != static_cast<unsigned>(launch_.blocks)) {
@@ -204,6 +214,27 @@ void EmulationMachine::access(const EmulatedAccess& access, bool is_write) {
 }
 
 // True for the last to arrive, who then releases the others and itself.
+void EmulationMachine::check_warp_is_together(Stage stage, const char* what) {
+  const int first = now_ / 32 * 32;
+  for (int lane = 0; lane < 32; ++lane) {
+    const Thread& other = threads_[static_cast<std::size_t>(first + lane)];
+    if (other.stage == stage && other.site != current().site) {
+      give_up(
+          Status::TimedOut,
+          fmt::format(
+              "lanes {} and {} of warp {} of block {} are in {} at two places of the kernel: on a "
+              "GPU that may never end",
+              lane,
+              place_.thread % 32,
+              place_.thread / 32,
+              place_.block,
+              what
+          )
+      );
+    }
+  }
+}
+
 bool EmulationMachine::arrive(Meeting& meeting, Stage stage, const char* what) {
   Thread& thread = current();
   if (meeting.waiting > 0 && std::strcmp(meeting.what, what) != 0) {
@@ -220,6 +251,9 @@ bool EmulationMachine::arrive(Meeting& meeting, Stage stage, const char* what) {
             meeting.what
         )
     );
+  }
+  if (stage != Stage::AtWarp) {
+    check_warp_is_together(stage, what);
   }
   meeting.what = what;
   thread.stage = stage;

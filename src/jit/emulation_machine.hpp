@@ -63,6 +63,7 @@ class EmulationMachine {
     EmulatedThread place = {};
     Stage stage = Stage::Ready;
     const char* waits_in = "";
+    const void* site = nullptr;        ///< of the barrier that it waits at
     unsigned exchanges = 0;            ///< parity picks the buffer of the next one
     bool passed_grid_barrier = false;  ///< what grid_barrier returns
     unsigned* control = nullptr;       ///< its argument
@@ -86,10 +87,10 @@ class EmulationMachine {
   std::string describe_waiting() const;
 
   // What the hooks do: it runs on the fiber of thread `now_` (emulation_hooks.cpp).
-  void meet(EmulatedScope scope, const char* what);
-  void meet_team(int first_warp, int num_warps, const char* what);
+  void meet(EmulatedScope scope, const char* what, const void* site);
+  void meet_team(int first_warp, int num_warps, const char* what, const void* site);
   const unsigned* exchange(const char* what, const unsigned* words, int num_words);
-  bool grid_barrier(unsigned* control, unsigned num_blocks, unsigned place);
+  bool grid_barrier(unsigned* control, unsigned num_blocks, unsigned place, const void* site);
   void poll(const unsigned* word);
   void async_copy(Copy copy);
   void async_commit();
@@ -97,6 +98,8 @@ class EmulationMachine {
   void access(const EmulatedAccess& access, bool is_write);
   static EmulationHooks make_hooks(EmulationMachine* machine);
 
+  /// Lanes of a warp that wait for others wait at one place.
+  void check_warp_is_together(Stage stage, const char* what);
   bool arrive(Meeting& meeting, Stage stage, const char* what);
   void release(int first_thread, int num_threads);
   static void land(Copy& copy);

@@ -165,6 +165,16 @@ TEST_F(KernelMutation, ReadBeforeTheGridHasMetIsARace) {
   }
 }
 
+TEST_F(KernelMutation, WarpThatMeetsTheGridInTwoPlacesIsCaught) {
+  use(testing::mlp(1, 64, 64, 1, DType::BF16));
+  expect_edit_caught(
+      "partition=grid blocks=8 engine=simt tile_m=32 tile_n=32 split_k=2",
+      {"if (!edge.wait() || Accumulator::is_spare()) return;",
+       "if (Accumulator::is_spare() || !edge.wait()) return;"},
+      "at two places of the kernel"
+  );
+}
+
 TEST_F(KernelMutation, SwappedPhasesDifferFromTheInterpreter) {
   use(ragged(DType::BF16));
   for (const Index p : {1, 2, 3}) {

@@ -275,6 +275,32 @@ TEST(GridEdge, LetsABlockWaitInSeveralPlacesAtOnce) {
   EXPECT_EQ(control[0], 0x80000000u) << "the second wait is no barrier";
 }
 
+TEST(GridEdge, RefusesAWarpThatWaitsInTwoPlaces) {
+  u32 control[2] = {};
+  int num_left = 0;
+  int num_passed = 0;
+  const auto fault = run_kernel(
+      [&] {
+        device::GridEdge edge(control, 2, 5, kSpinLimit);
+        if (device::lane_index() == 7) {
+          if (!edge.wait()) {
+            ++num_left;
+          }
+        } else {
+          num_passed += edge.wait() ? 2 : 1;
+        }
+      },
+      {.blocks = 2, .threads = 64, .cooperative = true}
+  );
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->status, Status::TimedOut);
+  EXPECT_EQ(
+      fault->detail,
+      "lanes 0 and 7 of warp 0 of block 0 are in grid_barrier at two places of the kernel: on a "
+      "GPU that may never end"
+  );
+}
+
 TEST(GridEdge, SaysEachTimeThatABlockDidNotCome) {
   u32 control[2] = {};
   int num_refused = 0;

@@ -34,13 +34,15 @@ WHET_TWIN void ask_for(const void* global) {
 
 // ---- Barriers -----------------------------------------------------------------------------------
 WHET_TWIN void warp_barrier() {
-  emulation->meet(emulation->machine, kEmulatedWarp, "warp_barrier");
+  emulation->meet(emulation->machine, kEmulatedWarp, "warp_barrier", nullptr);
 }
 WHET_TWIN void block_barrier() {
-  emulation->meet(emulation->machine, kEmulatedBlock, "block_barrier");
+  emulation->meet(emulation->machine, kEmulatedBlock, "block_barrier", __builtin_return_address(0));
 }
 WHET_TWIN void team_barrier(int first_warp, int num_warps) {
-  emulation->meet_team(emulation->machine, first_warp, num_warps, "team_barrier");
+  emulation->meet_team(
+      emulation->machine, first_warp, num_warps, "team_barrier", __builtin_return_address(0)
+  );
 }
 
 /// Others run before the word is read, so that a loop of polls ends or is found to be endless.
@@ -60,10 +62,14 @@ WHET_TWIN GridArrival arrive_at_grid(u32* control, u32 num_blocks) {
 }
 /// It gives up when the others can no longer come, whatever `spin_limit`.
 WHET_TWIN bool wait_for_grid(u32* control, GridArrival arrival, u32 place, u32 spin_limit) {
-  return arrival.status == 0u &&
-         emulation->grid_barrier(
-             emulation->machine, control, arrival.num_blocks, place, spin_limit
-         ) != 0;
+  return arrival.status == 0u && emulation->grid_barrier(
+                                     emulation->machine,
+                                     control,
+                                     arrival.num_blocks,
+                                     place,
+                                     spin_limit,
+                                     __builtin_return_address(0)
+                                 ) != 0;
 }
 
 // ---- Warp collectives ---------------------------------------------------------------------------

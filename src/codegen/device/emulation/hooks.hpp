@@ -24,9 +24,12 @@ struct EmulationHooks {
   const EmulatedThread* current;  ///< rewritten by the machine when it changes threads
   void* machine;
 
-  void (*meet)(void* machine, EmulatedScope scope, const char* what);
+  /// `site` is where in the kernel: the lanes of a warp meet others at one place, or a GPU hangs.
+  /// Not asked of a warp that meets itself.
+  void (*meet)(void* machine, EmulatedScope scope, const char* what, const void* site);
   /// The same for warps [first_warp, first_warp + num_warps) of the block.
-  void (*meet_team)(void* machine, int first_warp, int num_warps, const char* what);
+  void (*meet_team
+  )(void* machine, int first_warp, int num_warps, const char* what, const void* site);
   /// Shows `num_words` words to the warp and waits for the same of all its lanes. Lane l's words
   /// are at [l * kEmulationExchangeWords] of the result, which holds until the exchange after the
   /// next.
@@ -34,7 +37,12 @@ struct EmulationHooks {
   )(void* machine, const char* what, const unsigned* words, int num_words);
   /// The helper grid_barrier. Those who wait for others that cannot come are told 0.
   int (*grid_barrier
-  )(void* machine, unsigned* control, unsigned num_blocks, unsigned place, unsigned spin_limit);
+  )(void* machine,
+    unsigned* control,
+    unsigned num_blocks,
+    unsigned place,
+    unsigned spin_limit,
+    const void* site);
   /// Lets others go on: the caller reads `word` next, and has not found there what it waits for.
   void (*poll)(void* machine, const unsigned* word);
 
