@@ -21,7 +21,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 11;
+constexpr int kGeneratorVersion = 12;
 
 class Lowering {
  public:
@@ -370,10 +370,10 @@ class Lowering {
     text_.close();
   }
 
-  /// The first phase, and the edge between it and the launch before.
+  /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
-    const bool is_open = reads_early(phase) && !plan_.arguments_in_memory;
-    if (!is_open) {
+    const bool is_open = schedule_.overlaps && reads_early(phase) && !plan_.arguments_in_memory;
+    if (schedule_.overlaps && !is_open) {
       text_.line("start.wait();");
     }
     if (!schedule_.warmed.empty()) {
@@ -417,7 +417,7 @@ class Lowering {
         emit_open_edge(phase, p);
         continue;
       }
-      if (p == 0 && schedule_.overlaps) {
+      if (p == 0 && !cpu_) {
         emit_start(phase);
         continue;
       }

@@ -25,8 +25,8 @@ WHET_DEVICE bool is_k(int k) {
 // A product does not ask in which order K is summed, if both operands keep to one: a step's sixteen
 // elements of K meet the mma so that its elements 2 q, 2 q + 1, 2 q + 8 and 2 q + 9 are kPitch q to
 // kPitch q + 3, which are neighbours. kPitch is 4, or 8 where a pair of steps shares 32 elements, so
-// that a lane loads its part of both at once: the cache takes a cycle a line. Nor does it ask in which order rows come, if the accumulators are
-// read back in the same.
+// that a lane loads its part of both at once: the cache takes a cycle a line. Nor does it ask in
+// which order rows come, if the accumulators are read back in the same.
 //
 // Loads and conversions stand apart: the words that a lane has loaded of operand O, for kBlocks
 // groups of eight rows by sixteen of K, are [group][k half and word of the pair].
