@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <variant>
 
 #include "base/error.hpp"
@@ -24,13 +25,17 @@ void put(std::byte* to, DType dtype, float value) {
 
 }  // namespace
 
-KernelSource default_source(const Program& program, const DeviceLimits& limits) {
+Schedule default_schedule(const Program& program, const DeviceLimits& limits) {
   const Configuration defaults = SearchSpace(program, limits).default_configuration();
-  const auto resolved = resolve(program, defaults, limits);
+  auto resolved = resolve(program, defaults, limits);
   if (const auto* violation = std::get_if<ConstraintViolation>(&resolved)) {
     throw UserError(violation->constraint + ": " + violation->detail);
   }
-  return lower(program, std::get<Schedule>(resolved), limits);
+  return std::get<Schedule>(std::move(resolved));
+}
+
+KernelSource default_source(const Program& program, const DeviceLimits& limits) {
+  return lower(program, default_schedule(program, limits), limits);
 }
 
 CompileOutcome compile_default(const KernelSource& source, const std::filesystem::path& folder) {

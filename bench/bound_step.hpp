@@ -7,9 +7,12 @@
 #include "jit/compile.hpp"
 #include "jit/executor.hpp"
 #include "jit/step_instance.hpp"
-#include "schedule/device_limits.hpp"
+#include "schedule/schedule.hpp"
 
 namespace whet::bench {
+
+/// The default configuration's schedule. Throws UserError if it is refused.
+Schedule default_schedule(const Program& program, const DeviceLimits& limits);
 
 /// The default configuration's text. Throws UserError if it is refused.
 KernelSource default_source(const Program& program, const DeviceLimits& limits);

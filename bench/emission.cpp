@@ -1,8 +1,7 @@
 #include <benchmark/benchmark.h>
 
-#include <variant>
-
 #include "bench_case.hpp"
+#include "bound_step.hpp"
 #include "codegen/lower.hpp"
 #include "schedule/resolve.hpp"
 #include "schedule/search_space.hpp"
@@ -43,9 +42,7 @@ void register_emission(const std::vector<Case>& cases, const DeviceLimits& limit
   for (const Case& entry : cases) {
     const Program& program = entry.workload.step;
     const std::string of = "/" + entry.name + "/" + std::string(target_name(limits.target));
-    const Schedule schedule = std::get<Schedule>(
-        resolve(program, SearchSpace(program, limits).default_configuration(), limits)
-    );
+    const Schedule schedule = default_schedule(program, limits);
     benchmark::RegisterBenchmark(("resolve" + of).c_str(), [=](benchmark::State& state) {
       bench_resolve(state, program, limits);
     })->Unit(benchmark::kMicrosecond);

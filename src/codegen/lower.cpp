@@ -445,23 +445,12 @@ class Lowering {
       text_.line(
           "refresh<kBlocks, kThreads>(b.{}, b.{}, {});",
           copy.symbol,
-          state_symbol(shadow.state),
+          schedule_.buffers[Index(shadow.state_buffer)].symbol,
           copy.num_elements
       );
     }
     text_.line("return;");
     text_.close();
-  }
-
-  const std::string& state_symbol(int state) const {
-    const auto argument =
-        static_cast<int>(program_.inputs.size() + program_.scalars.size()) + state;
-    for (const Buffer& buffer : schedule_.buffers) {
-      if (buffer.storage == Storage::Argument && buffer.argument == argument) {
-        return buffer.symbol;
-      }
-    }
-    throw InternalError(fmt::format("state {} has no tensor", state));
   }
 
   void emit_kernel() {

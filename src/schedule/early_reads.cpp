@@ -4,6 +4,8 @@
 #include <functional>
 #include <set>
 
+#include "schedule/reads.hpp"
+
 namespace whet {
 namespace {
 
@@ -15,18 +17,6 @@ bool writes(const Phase& phase, int buffer) {
       return store.access.buffer == buffer;
     });
   });
-}
-
-void for_each_read(const Task& task, const std::function<void(const Access&)>& visit) {
-  for (const ExprNode& node : task.nodes) {
-    if (node.kind == ExprNode::Kind::Load) {
-      visit(node.access);
-    }
-  }
-  if (task.gemm) {
-    visit(task.gemm->a.access);
-    visit(task.gemm->b.access);
-  }
 }
 
 /// Marks those reads of a phase's products that `may_be_early`.
@@ -52,7 +42,7 @@ std::vector<int> first_touched_late(const Schedule& schedule) {
   std::int64_t bytes = 0;
   for (Index p = 0; p < schedule.phases.size(); ++p) {
     for (const Task& task : schedule.phases[p].tasks) {
-      for_each_read(task, [&](const Access& access) {
+      for_each_read(task, [&](const Access& access, ValueId, bool) {
         const Buffer& buffer = schedule.buffers[Index(access.buffer)];
         const bool is_global =
             buffer.storage == Storage::Argument || buffer.storage == Storage::Persistent;

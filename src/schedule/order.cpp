@@ -5,28 +5,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "schedule/reads.hpp"
 #include "schedule/tasks.hpp"
 
 namespace whet {
 namespace {
 
 using Index = std::size_t;
-
-/// Calls `visit(access, value, elementwise)` for each read; a read is elementwise if it happens at
-/// the index that the task's stores write.
-template <typename Visit>
-void for_each_read(const Task& task, Visit visit) {
-  if (task.gemm) {
-    visit(task.gemm->a.access, task.gemm->a.value, false);
-    visit(task.gemm->b.access, task.gemm->b.value, false);
-  }
-  const int summed = task.reduce ? task.reduce->operand : -1;
-  for (Index n = 0; n < task.nodes.size(); ++n) {
-    if (task.nodes[n].kind == ExprNode::Kind::Load) {
-      visit(task.nodes[n].access, task.nodes[n].value, static_cast<int>(n) > summed);
-    }
-  }
-}
 
 bool reads(const Task& task, int buffer, ValueId value) {
   bool found = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "schedule/reads.hpp"
 
 namespace whet {
 namespace {
@@ -75,15 +76,9 @@ std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer
   for (Index p = 0; p < phases.size(); ++p) {
     for (const Task& task : phases[p].tasks) {
       const auto phase = static_cast<int>(p);
-      for (const ExprNode& node : task.nodes) {
-        if (node.kind == ExprNode::Kind::Load) {
-          touch(node.access.buffer, phase);
-        }
-      }
-      if (task.gemm) {
-        touch(task.gemm->a.access.buffer, phase);
-        touch(task.gemm->b.access.buffer, phase);
-      }
+      for_each_read(task, [&](const Access& access, ValueId, bool) {
+        touch(access.buffer, phase);
+      });
       for (const Store& store : task.stores) {
         touch(store.access.buffer, phase);
       }

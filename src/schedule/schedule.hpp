@@ -168,8 +168,8 @@ enum class Partition { Block, Grid };
 
 /// A 16-bit copy of f32 state that the step keeps with it, for products to read.
 struct Shadow {
-  int state = -1;   ///< position in the Program
-  int buffer = -1;  ///< Persistent
+  int state_buffer = -1;
+  int buffer = -1;  ///< of the copy: Persistent
 
   bool operator==(const Shadow&) const = default;
 };

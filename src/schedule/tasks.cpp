@@ -76,7 +76,8 @@ class GraphBuilder {
   int add_shadow(ValueId v, Index hidden) {
     const TensorDesc& tensor = program_.value(v);
     const int id = add_buffer(tensor.dtype, storage_extent(tensor), Storage::Persistent);
-    graph_.shadows.push_back({.state = shadowed_.shadowed[hidden], .buffer = id});
+    const auto state = Index(shadowed_.shadowed[hidden]);
+    graph_.shadows.push_back({.state_buffer = state_buffer_[state], .buffer = id});
     return id;
   }
 

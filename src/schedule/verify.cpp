@@ -462,7 +462,7 @@ class Checker {
     epoch_.clear();
   }
 
-  const Program program_;
+  const Program& program_;
   const Schedule& schedule_;
   std::vector<std::optional<Content>> memory_;
   std::map<int, ValueId> constants_;
@@ -474,10 +474,9 @@ class Checker {
 }  // namespace
 
 std::vector<std::string> find_hazards(const Program& program, const Schedule& schedule) {
-  if (schedule.shadows.empty()) {
-    return Checker(program, schedule).run();
-  }
-  return Checker(with_shadows(program).program, schedule).run();
+  const ShadowedProgram shadowed =
+      schedule.shadows.empty() ? without_shadows(program) : with_shadows(program);
+  return Checker(shadowed.program, schedule).run();
 }
 
 }  // namespace whet

@@ -34,7 +34,8 @@ std::vector<Case> cases() {
   return list;
 }
 
-class GpuStep : public ::testing::TestWithParam<int> {
+/// Skips where there is no GPU.
+class OnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
     const DriverInfo driver = query_driver();
@@ -43,6 +44,10 @@ class GpuStep : public ::testing::TestWithParam<int> {
     }
   }
 };
+
+class GpuStep : public OnGpu, public ::testing::WithParamInterface<int> {};
+class GpuShadows : public OnGpu {};
+class GpuPartitions : public OnGpu {};
 
 TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   const Case test = cases()[static_cast<std::size_t>(GetParam())];
@@ -94,11 +99,7 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   }
 }
 
-TEST(GpuShadows, FollowStateThatOthersWroteOnceRefreshed) {
-  const DriverInfo driver = query_driver();
-  if (driver.devices.empty()) {
-    GTEST_SKIP() << driver.problem;
-  }
+TEST_F(GpuShadows, FollowStateThatOthersWroteOnceRefreshed) {
   const Program program = testing::mlp(64, 256, 512, 128, DType::BF16);
   const testing::StepData data = testing::draw_data(program, 2, 0.005);
   const auto executor = make_cuda_executor("");
@@ -117,11 +118,7 @@ TEST(GpuShadows, FollowStateThatOthersWroteOnceRefreshed) {
 }
 
 /// Short, for compute-sanitizer: scripts/check_gpu.sh.
-TEST(GpuPartitions, RunsAStepOfEach) {
-  const DriverInfo driver = query_driver();
-  if (driver.devices.empty()) {
-    GTEST_SKIP() << driver.problem;
-  }
+TEST_F(GpuPartitions, RunsAStepOfEach) {
   const Program program = testing::mlp(20, 40, 72, 24, DType::BF16);
   const testing::StepData data = testing::draw_data(program, 2, 0.005);
   constexpr int kSteps = 2;
