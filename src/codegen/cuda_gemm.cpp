@@ -46,16 +46,23 @@ bool is_async(
          is_run(operand.access, along_k ? 1 : 0, chunk, context);
 }
 
-/// Whether a thread's four elements along k are neighbours and need no conversion but from f32.
+/// Whether threads may take an operand's words as they lie in memory. Plain fma of 16 bits converts
+/// each element where it loads it.
+bool has_words(const GemmTask& gemm, const GemmOperand& operand) {
+  return gemm.tiling.engine == Engine::Mma
+             ? operand.stored == gemm.dtype || operand.stored == DType::F32
+             : operand.stored == DType::F32 && gemm.dtype == DType::F32;
+}
+
+/// Whether a thread's four elements along k are neighbours.
 bool is_quad(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
-  return gemm.tiling.engine == Engine::Mma && gemm.k % 4 == 0 &&
-         (operand.stored == gemm.dtype || operand.stored == DType::F32) &&
-         is_run(operand.access, 1, 4, context);
+  return has_words(gemm, operand) && gemm.k % 4 == 0 && is_run(operand.access, 1, 4, context);
 }
 
 /// Whether eight of 16 bits are too, from a multiple of eight on.
 bool is_octet(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
-  return gemm.k % 8 == 0 && operand.stored == gemm.dtype && is_run(operand.access, 1, 8, context);
+  return gemm.tiling.engine == Engine::Mma && gemm.k % 8 == 0 && operand.stored == gemm.dtype &&
+         is_run(operand.access, 1, 8, context);
 }
 
 /// How many rows that are neighbours a thread may fetch at once; 1 if none, or if k is the better
@@ -63,9 +70,7 @@ bool is_octet(const GemmTask& gemm, const GemmOperand& operand, const EmitContex
 int rows_in_a_run(
     const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
 ) {
-  const bool has_words = operand.stored == gemm.dtype || operand.stored == DType::F32;
-  if (!gemm.tiling.direct || gemm.tiling.engine != Engine::Mma || !has_words ||
-      is_quad(gemm, operand, context)) {
+  if (!gemm.tiling.direct || !has_words(gemm, operand) || is_quad(gemm, operand, context)) {
     return 1;
   }
   for (const int run : {8, 4, 2}) {

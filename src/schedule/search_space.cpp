@@ -91,8 +91,6 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool tiny = traits.largest_product <= (1 << 13);
   // Tensor cores let one block do more before the grid's barriers are worth their 2 us.
   const bool one_block = tiny || (traits.has_half_product && traits.largest_product <= (1 << 17));
-  // Tensor cores: as wide as tiles may be, since they shrink until all blocks have one.
-  const bool wide = tiny || traits.has_half_product;
   const bool large = traits.largest_product > (1 << 20);
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
@@ -125,20 +123,17 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        {"1", "2"},
        traits.has_half_product && !one_block ? "2" : "1",
        "second launch bound: caps registers"},
-      {"tile_m", {"16", "32", "64"}, wide ? "64" : "16", "rows of a product's tile"},
+      // As wide as tiles may be, since they shrink until all blocks have one.
+      {"tile_m", {"16", "32", "64"}, "64", "rows of a product's tile"},
       {"tile_n",
        {"16", "32", "64", "128"},
-       one_block && !tiny ? "128"
-       : wide             ? "64"
-                          : "32",
+       one_block && !tiny ? "128" : "64",
        "columns of a product's tile"},
       {"tile_k", {"64", "32", "16", "128"}, "64", "K staged at a time"},
       {"stages", {"2", "1", "3", "4"}, "2", "staged K tiles in flight"},
       {"split_k",
        {"1", "2", "4", "8"},
-       one_block ? "1"
-       : wide    ? "8"
-                 : "4",
+       one_block ? "1" : "8",
        "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},

@@ -191,9 +191,13 @@ std::optional<ConstraintViolation> tile_gemm(
     fit_direct_tile(task, blocks, threads);
     fit_registers(tiling, threads);
     count_tiles();
-  } else if (mma) {
-    // A K group has a step of 16 of a stage at least.
-    tiling.split_k = static_cast<int>(std::min<std::int64_t>(tiling.split_k, tiling.tile_k / 16));
+  } else {
+    // A K group has a step of 16 of a stage at least, and its threads have registers for its sums.
+    const int most = static_cast<int>(mma ? tiling.tile_k / 16 : tiling.tile_k);
+    tiling.split_k = std::min(tiling.split_k, most);
+    while (tiling.split_k > 1 && accumulators(tiling, threads).value_or(0) > kMaxAccumulators) {
+      tiling.split_k /= 2;
+    }
   }
   const std::optional<std::int64_t> sums = accumulators(tiling, threads);
   if (!sums) {

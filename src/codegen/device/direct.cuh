@@ -233,37 +233,99 @@ class Multiplication<G, MmaAccumulator<G>> {
   u32 columns_[kBatch][A::kFragmentsN][kWordsOfColumns];
 };
 
-/// A product by plain fma, which reads nothing early.
-template <class G>
-class Multiplication<G, SimtAccumulator<G>> {
- public:
-  template <class Buffers>
-  WHET_MEMBER void begin(const Buffers&, int, int) {}
-  template <class Buffers>
-  WHET_MEMBER void run(SimtAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
-    using A = SimtAccumulator<G>;
-    using E = typename G::Element;
-#pragma unroll 4
-    for (int k = A::group(); k < G::kK; k += G::kSplitK) {
-      float value_a[G::kThreadM];
-      float value_b[G::kThreadN];
+/// Elements k to k + 3 of a thread's kCount rows, which `row_of` names and of which kRun each are
+/// neighbours.
+template <class G, class O, int kRun, bool kWholeK, int kCount, class Buffers, class RowOf>
+WHET_DEVICE void load_quads(
+    float (&to)[4][kCount], const Buffers& b, const RowOf& row_of, int k
+) {
+  if constexpr (O::kQuad) {
 #pragma unroll
-      for (int i = 0; i < G::kThreadM; ++i) {
-        const int m = m0 + A::row() + i * A::kRows;
-        value_a[i] = is_row<typename G::A>(m) ? rounded_to<E>(G::A::at(b, m, k)) : 0.0f;
-      }
+    for (int i = 0; i < kCount; ++i) {
+      u32 words[4] = {};
+      if (is_row<O>(row_of(i)) && is_k<G, kWholeK>(k)) load_words(words, O::address(b, row_of(i), k));
 #pragma unroll
-      for (int j = 0; j < G::kThreadN; ++j) {
-        const int n = n0 + A::column() + j * A::kColumns;
-        value_b[j] = is_row<typename G::B>(n) ? rounded_to<E>(G::B::at(b, n, k)) : 0.0f;
-      }
+      for (int e = 0; e < 4; ++e) to[e][i] = f32_from_bits(words[e]);
+    }
+  } else {
+    constexpr int kWords = O::kRun < kRun ? O::kRun : kRun;
 #pragma unroll
-      for (int i = 0; i < G::kThreadM; ++i) {
+    for (int e = 0; e < 4; ++e) {
 #pragma unroll
-        for (int j = 0; j < G::kThreadN; ++j) acc.c[i][j] = fma(value_a[i], value_b[j], acc.c[i][j]);
+      for (int i = 0; i < kCount; i += kWords) {
+        const bool is_there = is_row<O>(row_of(i)) && is_k<G, kWholeK>(k + e);
+        if constexpr (kWords > 1) {
+          u32 words[kWords] = {};
+          if (is_there) load_words(words, O::address(b, row_of(i), k + e));
+#pragma unroll
+          for (int w = 0; w < kWords; ++w) to[e][i + w] = f32_from_bits(words[w]);
+        } else {
+          const float value = is_there ? O::at(b, row_of(i), k + e) : 0.0f;
+          to[e][i] = rounded_to<typename G::Element>(value);
+        }
       }
     }
   }
+}
+
+/// A product by plain fma, in steps of four elements of K. Several are under way: where one was
+/// multiplied, the next is fetched.
+template <class G>
+class Multiplication<G, SimtAccumulator<G>> {
+ public:
+  /// Fetches what is early of the first steps.
+  template <class Buffers>
+  WHET_MEMBER void begin(const Buffers& b, int m0, int n0) {
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) fetch<true>(b, m0, n0, s, s);
+  }
+  /// Behind begin().
+  template <class Buffers>
+  WHET_MEMBER void run(SimtAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) fetch<false>(b, m0, n0, s, s);
+#pragma unroll 1
+    for (int first = 0; first < kShare; first += kBatch) {
+#pragma unroll
+      for (int s = 0; s < kBatch; ++s) {
+        if (kShare % kBatch != 0 && first + s >= kShare) break;
+#pragma unroll
+        for (int e = 0; e < 4; ++e) acc.add(rows_[s][e], columns_[s][e]);
+        const int next = first + kBatch + s;
+        if (next < kShare) {
+          fetch<true>(b, m0, n0, next, s);
+          fetch<false>(b, m0, n0, next, s);
+        }
+      }
+    }
+  }
+
+ private:
+  using A = SimtAccumulator<G>;
+  static constexpr int kSteps = (G::kK + 3) / 4;
+  static constexpr int kShare = (kSteps + G::kSplitK - 1) / G::kSplitK;
+  static constexpr int kStepWords = 4 * (G::kThreadM + G::kThreadN);
+  static constexpr int kFits = kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
+  static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
+  static constexpr bool kWholeK =
+      G::kK % 4 == 0 && kSteps % G::kSplitK == 0;
+
+  /// Fetches step `step` of this thread's group to place `s`.
+  template <bool kEarly, class Buffers>
+  WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int step, int s) {
+    const int k = (step * G::kSplitK + A::group()) * 4;
+    if constexpr (G::A::kEarly == kEarly) {
+      const auto row_of = [&](int i) { return m0 + A::row(i); };
+      load_quads<G, typename G::A, A::kRunM, kWholeK>(rows_[s], b, row_of, k);
+    }
+    if constexpr (G::B::kEarly == kEarly) {
+      const auto row_of = [&](int i) { return n0 + A::column(i); };
+      load_quads<G, typename G::B, A::kRunN, kWholeK>(columns_[s], b, row_of, k);
+    }
+  }
+
+  float rows_[kBatch][4][G::kThreadM];
+  float columns_[kBatch][4][G::kThreadN];
 };
 
 /// One tile of a product, from memory to its epilogue: what is early is under way while the threads

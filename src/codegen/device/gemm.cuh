@@ -84,15 +84,20 @@ struct MmaAccumulator {
   }
 };
 
-/// Plain fma: a thread holds kThreadM x kThreadN elements, spread over the tile so that neighbours
-/// read neighbours.
+/// How many of a thread's `share` rows are neighbours: as many as one access moves.
+WHET_DEVICE constexpr int neighbours(int share) { return share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1; }
+
+/// Plain fma: a thread holds kThreadM x kThreadN elements, in runs of neighbours that are spread over
+/// the tile so that neighbouring threads have neighbouring runs.
 template <class G>
 struct SimtAccumulator {
   static constexpr int kColumns = G::kTileN / G::kThreadN;
   static constexpr int kRows = G::kTileM / G::kThreadM;
   static constexpr int kGroupThreads = kRows * kColumns;
-  static constexpr int kWidth = 1;
-  static constexpr int kRuns = G::kThreadM * G::kThreadN;
+  static constexpr int kRunM = neighbours(G::kThreadM);
+  static constexpr int kRunN = neighbours(G::kThreadN);
+  static constexpr int kWidth = G::kWidth < kRunN ? G::kWidth : kRunN;
+  static constexpr int kRuns = G::kThreadM * G::kThreadN / kWidth;
   static_assert(kGroupThreads * G::kSplitK <= G::Team::kSize, "every K group has its threads");
 
   float c[G::kThreadM][G::kThreadN] = {};
@@ -101,13 +106,32 @@ struct SimtAccumulator {
   WHET_MEMBER static bool is_spare() {
     return kGroupThreads * G::kSplitK < G::Team::kSize && group() >= G::kSplitK;
   }
-  WHET_MEMBER static int row() { return G::Team::thread() % kGroupThreads / kColumns; }
-  WHET_MEMBER static int column() { return G::Team::thread() % kColumns; }
 
-  WHET_MEMBER static int run_m(int i) { return row() + i / G::kThreadN * kRows; }
-  WHET_MEMBER static int run_n(int i) { return column() + i % G::kThreadN * kColumns; }
-  WHET_MEMBER void run(int i, float (&values)[1]) const {
-    values[0] = c[i / G::kThreadN][i % G::kThreadN];
+  /// Where this thread's row or column `i` lies in the tile.
+  WHET_MEMBER static int row(int i) {
+    const int thread = G::Team::thread() % kGroupThreads / kColumns;
+    return (i / kRunM * kRows + thread) * kRunM + i % kRunM;
+  }
+  WHET_MEMBER static int column(int i) {
+    const int thread = G::Team::thread() % kColumns;
+    return (i / kRunN * kColumns + thread) * kRunN + i % kRunN;
+  }
+
+  WHET_MEMBER static int run_m(int i) { return row(i * kWidth / G::kThreadN); }
+  WHET_MEMBER static int run_n(int i) { return column(i * kWidth % G::kThreadN); }
+  WHET_MEMBER void run(int i, float (&values)[kWidth]) const {
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      values[e] = c[i * kWidth / G::kThreadN][i * kWidth % G::kThreadN + e];
+    }
+  }
+  /// Adds the products of one element of K.
+  WHET_MEMBER void add(const float (&of_rows)[G::kThreadM], const float (&of_columns)[G::kThreadN]) {
+#pragma unroll
+    for (int i = 0; i < G::kThreadM; ++i) {
+#pragma unroll
+      for (int j = 0; j < G::kThreadN; ++j) c[i][j] = fma(of_rows[i], of_columns[j], c[i][j]);
+    }
   }
 };
 

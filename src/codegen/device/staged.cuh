@@ -96,32 +96,36 @@ WHET_DEVICE void multiply_staged(MmaAccumulator<G>& acc, const typename G::Eleme
   }
 }
 
+/// Element `k` of a thread's kCount rows, which `row_of` names and of which kRun each are neighbours.
+template <class O, class S, int kRun, int kCount, class Element, class RowOf>
+WHET_DEVICE void load_staged(
+    float (&to)[kCount], const Element* operand, const RowOf& row_of, int k
+) {
+#pragma unroll
+  for (int i = 0; i < kCount; i += O::kAlongK ? 1 : kRun) {
+    if constexpr (O::kAlongK) {
+      to[i] = to_f32(operand[row_of(i) * S::kPitch + k]);
+    } else {
+      Run<Element, kRun> run;
+      run.load(operand + k * S::kPitch + row_of(i));
+#pragma unroll
+      for (int e = 0; e < kRun; ++e) to[i + e] = run[e];
+    }
+  }
+}
+
 template <class G>
 WHET_DEVICE void multiply_staged(SimtAccumulator<G>& acc, const typename G::Element* stage) {
-  constexpr int kPitchA = StagedA<G>::kPitch;
-  constexpr int kPitchB = StagedB<G>::kPitch;
   using A = SimtAccumulator<G>;
-  const typename G::Element* a = stage;
-  const typename G::Element* b = stage + Stage<G>::kB;
 #pragma unroll 4
   for (int k = A::group(); k < G::kTileK; k += G::kSplitK) {
-    float value_a[G::kThreadM];
-    float value_b[G::kThreadN];
-#pragma unroll
-    for (int i = 0; i < G::kThreadM; ++i) {
-      const int m = A::row() + i * A::kRows;
-      value_a[i] = to_f32(a[G::A::kAlongK ? m * kPitchA + k : k * kPitchA + m]);
-    }
-#pragma unroll
-    for (int j = 0; j < G::kThreadN; ++j) {
-      const int n = A::column() + j * A::kColumns;
-      value_b[j] = to_f32(b[G::B::kAlongK ? n * kPitchB + k : k * kPitchB + n]);
-    }
-#pragma unroll
-    for (int i = 0; i < G::kThreadM; ++i) {
-#pragma unroll
-      for (int j = 0; j < G::kThreadN; ++j) acc.c[i][j] = fma(value_a[i], value_b[j], acc.c[i][j]);
-    }
+    float rows[G::kThreadM];
+    float columns[G::kThreadN];
+    load_staged<typename G::A, StagedA<G>, A::kRunM>(rows, stage, [](int i) { return A::row(i); }, k);
+    load_staged<typename G::B, StagedB<G>, A::kRunN>(
+        columns, stage + Stage<G>::kB, [](int i) { return A::column(i); }, k
+    );
+    acc.add(rows, columns);
   }
 }
 
