@@ -46,12 +46,9 @@ bool is_async(
          is_run(operand.access, along_k ? 1 : 0, chunk, context);
 }
 
-/// Whether threads may take an operand's words as they lie in memory. Plain fma of 16 bits converts
-/// each element where it loads it.
+/// Whether threads may take an operand's words as they lie in memory.
 bool has_words(const GemmTask& gemm, const GemmOperand& operand) {
-  return gemm.tiling.engine == Engine::Mma
-             ? operand.stored == gemm.dtype || operand.stored == DType::F32
-             : operand.stored == DType::F32 && gemm.dtype == DType::F32;
+  return operand.stored == gemm.dtype || operand.stored == DType::F32;
 }
 
 /// Whether a thread's four elements along k are neighbours.

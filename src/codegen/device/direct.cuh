@@ -233,40 +233,42 @@ class Multiplication<G, MmaAccumulator<G>> {
   u32 columns_[kBatch][A::kFragmentsN][kWordsOfColumns];
 };
 
-/// Elements k to k + 3 of a thread's kCount rows, which `row_of` names and of which kRun each are
-/// neighbours.
-template <class G, class O, int kRun, bool kWholeK, int kCount, class Buffers, class RowOf>
-WHET_DEVICE void load_quads(
-    float (&to)[4][kCount], const Buffers& b, const RowOf& row_of, int k
-) {
-  if constexpr (O::kQuad) {
+/// Four neighbouring elements of K of a thread's kCount rows of operand O, as they are stored.
+template <class G, class O, int kRun, int kCount>
+class Quads {
+ public:
+  /// From `k` on. `row_of` names the rows, of which kRun each are neighbours.
+  template <bool kWholeK, class Buffers, class RowOf>
+  WHET_MEMBER void load(const Buffers& b, const RowOf& row_of, int k) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      u32 words[4] = {};
-      if (is_row<O>(row_of(i)) && is_k<G, kWholeK>(k)) load_words(words, O::address(b, row_of(i), k));
-#pragma unroll
-      for (int e = 0; e < 4; ++e) to[e][i] = f32_from_bits(words[e]);
-    }
-  } else {
-    constexpr int kWords = O::kRun < kRun ? O::kRun : kRun;
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += kWords) {
-        const bool is_there = is_row<O>(row_of(i)) && is_k<G, kWholeK>(k + e);
-        if constexpr (kWords > 1) {
-          u32 words[kWords] = {};
-          if (is_there) load_words(words, O::address(b, row_of(i), k + e));
-#pragma unroll
-          for (int w = 0; w < kWords; ++w) to[e][i + w] = f32_from_bits(words[w]);
-        } else {
-          const float value = is_there ? O::at(b, row_of(i), k + e) : 0.0f;
-          to[e][i] = rounded_to<typename G::Element>(value);
-        }
+    for (int r = 0; r < kRuns; ++r) {
+      const int row = row_of(O::kQuad ? r : r * kAcross % kCount);
+      const int k_of_run = O::kQuad ? k : k + r * kAcross / kCount;
+      runs_[r] = {};
+      if (!is_row<O>(row) || !is_k<G, kWholeK>(k_of_run)) continue;
+      if constexpr (kLength > 1) {
+        runs_[r].load(static_cast<const Stored*>(O::address(b, row, k_of_run)));
+      } else {
+        runs_[r].set(from_f32<Stored>(O::at(b, row, k_of_run)));
       }
     }
   }
-}
+  /// Element k + `e` of row `i`.
+  WHET_MEMBER float get(int e, int i) const {
+    const int place = e * kCount + i;
+    const float value = O::kQuad ? runs_[i % kRuns][e % kLength] : runs_[place / kAcross % kRuns][place % kAcross];
+    return is_same_type(Stored{}, Element{}) ? value : rounded_to<Element>(value);
+  }
+
+ private:
+  using Stored = typename O::Stored;
+  using Element = typename G::Element;
+  static constexpr int kAcross = O::kRun < kRun ? O::kRun : kRun;  // rows in a run
+  static constexpr int kLength = O::kQuad ? 4 : kAcross;
+  static constexpr int kRuns = 4 * kCount / kLength;
+
+  Run<Stored, kLength> runs_[kRuns];
+};
 
 /// A product by plain fma, in steps of four elements of K. Several are under way: where one was
 /// multiplied, the next is fetched.
@@ -289,8 +291,7 @@ class Multiplication<G, SimtAccumulator<G>> {
 #pragma unroll
       for (int s = 0; s < kBatch; ++s) {
         if (kShare % kBatch != 0 && first + s >= kShare) break;
-#pragma unroll
-        for (int e = 0; e < 4; ++e) acc.add(rows_[s][e], columns_[s][e]);
+        multiply(acc, s);
         const int next = first + kBatch + s;
         if (next < kShare) {
           fetch<true>(b, m0, n0, next, s);
@@ -302,9 +303,11 @@ class Multiplication<G, SimtAccumulator<G>> {
 
  private:
   using A = SimtAccumulator<G>;
+  using Rows = Quads<G, typename G::A, A::kRunM, G::kThreadM>;
+  using Columns = Quads<G, typename G::B, A::kRunN, G::kThreadN>;
   static constexpr int kSteps = (G::kK + 3) / 4;
   static constexpr int kShare = (kSteps + G::kSplitK - 1) / G::kSplitK;
-  static constexpr int kStepWords = 4 * (G::kThreadM + G::kThreadN);
+  static constexpr int kStepWords = static_cast<int>(sizeof(Rows) + sizeof(Columns)) / 4;
   static constexpr int kFits = kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
   static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
   static constexpr bool kWholeK =
@@ -315,17 +318,28 @@ class Multiplication<G, SimtAccumulator<G>> {
   WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int step, int s) {
     const int k = (step * G::kSplitK + A::group()) * 4;
     if constexpr (G::A::kEarly == kEarly) {
-      const auto row_of = [&](int i) { return m0 + A::row(i); };
-      load_quads<G, typename G::A, A::kRunM, kWholeK>(rows_[s], b, row_of, k);
+      rows_[s].template load<kWholeK>(b, [&](int i) { return m0 + A::row(i); }, k);
     }
     if constexpr (G::B::kEarly == kEarly) {
-      const auto row_of = [&](int i) { return n0 + A::column(i); };
-      load_quads<G, typename G::B, A::kRunN, kWholeK>(columns_[s], b, row_of, k);
+      columns_[s].template load<kWholeK>(b, [&](int i) { return n0 + A::column(i); }, k);
     }
   }
 
-  float rows_[kBatch][4][G::kThreadM];
-  float columns_[kBatch][4][G::kThreadN];
+  WHET_MEMBER void multiply(SimtAccumulator<G>& acc, int s) const {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      float of_rows[G::kThreadM];
+      float of_columns[G::kThreadN];
+#pragma unroll
+      for (int i = 0; i < G::kThreadM; ++i) of_rows[i] = rows_[s].get(e, i);
+#pragma unroll
+      for (int j = 0; j < G::kThreadN; ++j) of_columns[j] = columns_[s].get(e, j);
+      acc.add(of_rows, of_columns);
+    }
+  }
+
+  Rows rows_[kBatch];
+  Columns columns_[kBatch];
 };
 
 /// One tile of a product, from memory to its epilogue: what is early is under way while the threads

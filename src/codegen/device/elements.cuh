@@ -41,6 +41,14 @@ struct Run {
       load_words(words, from);
     }
   }
+  WHET_MEMBER void set(T value) {
+    static_assert(N == 1, "the others stay as they are");
+    if constexpr (sizeof(T) == 4) {
+      words[0] = bits_of(value);
+    } else {
+      words[0] = value.bits;
+    }
+  }
   WHET_MEMBER float operator[](int i) const {
     if constexpr (sizeof(T) == 4) {
       return f32_from_bits(words[i]);
@@ -49,6 +57,15 @@ struct Run {
     }
   }
 };
+
+template <class A, class B>
+WHET_DEVICE constexpr bool is_same_type(A, B) {
+  return false;
+}
+template <class A>
+WHET_DEVICE constexpr bool is_same_type(A, A) {
+  return true;
+}
 
 /// Words that a pair of stored elements takes.
 template <class T>
