@@ -41,7 +41,7 @@ bool is_async(
   const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
   const std::int64_t chunk = 16 / dtype_bytes(gemm.dtype);
   const bool along_k = operand.access.strides[1] == 1;
-  return operand.stored == gemm.dtype && buffer.storage != Storage::Shared &&
+  return operand.stored == gemm.dtype && !is_in_shared(buffer) &&
          (along_k ? gemm.k : rows) % chunk == 0 &&
          is_run(operand.access, along_k ? 1 : 0, chunk, context);
 }

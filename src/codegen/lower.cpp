@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -193,12 +194,11 @@ class Lowering {
     }
     text_.close(";");
     text_.blank();
-    text_.open("WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, int step)");
-    // The host sees to it that first_batch is in the ring, so this goes around seldom: the latency
-    // of a division would stand before the first load of a step.
-    text_.line("u32 place_in_ring = args.first_batch + static_cast<u32>(step);");
-    text_.line("while (place_in_ring >= args.ring_length) place_in_ring -= args.ring_length;");
-    text_.line("[[maybe_unused]] const i64 batch = place_in_ring;");
+    text_.line("/// `batch` is the step's place in the ring of inputs.");
+    text_.open(
+        "WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, [[maybe_unused]] int step, "
+        "[[maybe_unused]] i64 batch)"
+    );
     text_.line(
         "[[maybe_unused]] char* const arena = static_cast<char*>(args.workspace) + {};",
         LaunchPlan::kControlBytes
@@ -216,6 +216,10 @@ class Lowering {
     const std::string type = (written ? "" : "const ") + element_type(buffer.dtype) + "*";
     switch (buffer.storage) {
       case Storage::Argument: {
+        if (buffer.is_resident) {
+          emit_shared_buffer(buffer, type);
+          return;
+        }
         std::string offset;
         if (buffer.step_stride_elements != 0) {
           const bool input = Index(buffer.argument) < program_.inputs.size();
@@ -244,14 +248,18 @@ class Lowering {
         return;
       }
       case Storage::Shared:
-        text_.line(
-            "b.{} = reinterpret_cast<{}>(shared_memory() + {});",
-            buffer.symbol,
-            type,
-            buffer.offset_bytes
-        );
+        emit_shared_buffer(buffer, type);
         return;
     }
+  }
+
+  void emit_shared_buffer(const Buffer& buffer, const std::string& type) {
+    text_.line(
+        "b.{} = reinterpret_cast<{}>(shared_memory() + {});",
+        buffer.symbol,
+        type,
+        buffer.offset_bytes
+    );
   }
 
   /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
@@ -373,7 +381,7 @@ class Lowering {
   /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
     const bool is_open = schedule_.overlaps && reads_early(phase) && !plan_.arguments_in_memory;
-    if (schedule_.overlaps && !is_open) {
+    if (schedule_.overlaps && !is_open && !has_residents()) {
       text_.line("start.wait();");
     }
     if (!schedule_.warmed.empty()) {
@@ -405,8 +413,11 @@ class Lowering {
 
   void emit_body() {
     const auto num_phases = static_cast<int>(schedule_.phases.size());
+    // The host sees to it that first_batch is in the ring.
+    text_.line("u32 batch = args.first_batch;");
+    text_.raw_line("#pragma unroll 1");
     text_.open("for (int step = 0; step < kStepsPerLaunch; ++step)");
-    text_.line("const Buffers b = buffers_of_step(args, step);");
+    text_.line("const Buffers b = buffers_of_step(args, step, batch);");
     if (schedule_.overlaps) {
       text_.line("need(b);");
     }
@@ -426,9 +437,10 @@ class Lowering {
       }
       emit_phase(phase, "");
     }
-    if (schedule_.steps_per_launch > 1 && schedule_.step_edge != Edge::None) {
-      text_.line("if (step + 1 == kStepsPerLaunch) return;");
+    if (schedule_.steps_per_launch > 1) {
+      text_.line("if (step + 1 == kStepsPerLaunch) break;");
       emit_edge(schedule_.step_edge, num_phases);
+      text_.line("batch = batch + 1 == args.ring_length ? 0 : batch + 1;");
     }
     text_.close();
   }
@@ -436,10 +448,10 @@ class Lowering {
   /// What a launch does that is to make the copies of the state again.
   void emit_refresh() {
     text_.open("if (args.refresh != 0u)");
-    if (schedule_.overlaps) {
+    if (schedule_.overlaps && !has_residents()) {
       text_.line("start.wait();");
     }
-    text_.line("const Buffers b = buffers_of_step(args, 0);");
+    text_.line("const Buffers b = buffers_of_step(args, 0, args.first_batch);");
     for (const Shadow& shadow : schedule_.shadows) {
       const Buffer& copy = schedule_.buffers[Index(shadow.buffer)];
       text_.line(
@@ -480,11 +492,48 @@ class Lowering {
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
     }
+    if (has_residents()) {
+      if (schedule_.overlaps) {
+        text_.line("start.wait();");
+      }
+      emit_residents(true);
+      text_.line("block_barrier();");
+    }
     if (!schedule_.shadows.empty()) {
       emit_refresh();
     }
     emit_body();
+    if (has_residents()) {
+      text_.line("block_barrier();");
+      emit_residents(false);
+    }
     text_.close();
+  }
+
+  bool has_residents() const {
+    return std::any_of(
+        schedule_.buffers.begin(),
+        schedule_.buffers.end(),
+        [](const Buffer& buffer) { return buffer.is_resident; }
+    );
+  }
+
+  /// Brings resident state to shared memory, or back.
+  void emit_residents(bool to_shared) {
+    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
+      const Buffer& buffer = schedule_.buffers[i];
+      if (!buffer.is_resident || (!to_shared && !is_written(static_cast<int>(i)))) {
+        continue;
+      }
+      const std::string shared = fmt::format("shared_memory() + {}", buffer.offset_bytes);
+      const std::string global = fmt::format("args.tensors[{}]", buffer.argument);
+      text_.line(
+          "copy_bytes<kThreads, {}>({}, {});",
+          buffer.num_elements * dtype_bytes(buffer.dtype),
+          to_shared ? shared : global,
+          to_shared ? global : shared
+      );
+    }
   }
 
   void emit_emulated_entry() {

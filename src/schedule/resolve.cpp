@@ -48,6 +48,30 @@ void place_edges(Schedule& schedule) {
   schedule.step_edge = edge;
 }
 
+/// Brings all dense state into one block's shared memory for the time of a launch, if it fits.
+void make_resident(const Program& program, const DeviceLimits& limits, Schedule& schedule) {
+  const auto first_state = static_cast<int>(program.inputs.size() + program.scalars.size());
+  std::int64_t end = schedule.shared_arena_bytes;
+  std::vector<Buffer> buffers = schedule.buffers;
+  for (Buffer& buffer : buffers) {
+    const int state = buffer.argument - first_state;
+    if (buffer.storage != Storage::Argument || state < 0 ||
+        state >= static_cast<int>(program.state.size())) {
+      continue;
+    }
+    const TensorDesc& tensor = program.value(program.state[static_cast<std::size_t>(state)].before);
+    if (tensor.strides == contiguous_strides(tensor.shape)) {
+      buffer.is_resident = true;
+      buffer.offset_bytes = end;
+      end += in_arena(buffer.num_elements * dtype_bytes(buffer.dtype));
+    }
+  }
+  if (end + schedule.scratch_bytes <= limits.max_shared_bytes_per_block) {
+    schedule.buffers = std::move(buffers);
+    schedule.shared_arena_bytes = end;
+  }
+}
+
 /// One block that owns everything keeps what passes between its phases in its shared memory, if
 /// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
@@ -99,6 +123,10 @@ std::variant<Schedule, ConstraintViolation> resolve(
   }
   place_edges(schedule);
   place_buffers(schedule, limits);
+  if (schedule.partition == Partition::Block && limits.target != Target::Cpu &&
+      knob(complete, "", "weights") == "resident") {
+    make_resident(program, limits, schedule);
+  }
   if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {
     mark_early_reads(program, schedule);
   }

@@ -28,9 +28,16 @@ struct Buffer {
   int argument = -1;                      ///< Argument: position in the launch plan's arguments
   std::int64_t offset_bytes = 0;          ///< in its arena
   std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
+  /// Argument: state that is in the shared arena while a launch runs.
+  bool is_resident = false;
 
   bool operator==(const Buffer&) const = default;
 };
+
+/// Whether a step finds a buffer's bytes in shared memory.
+inline bool is_in_shared(const Buffer& buffer) {
+  return buffer.storage == Storage::Shared || buffer.is_resident;
+}
 
 /// Restricts a load to indices start + i * step, 0 <= i < count, of one dimension; zero elsewhere.
 struct Guard {

@@ -136,7 +136,11 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        one_block ? "1" : "8",
        "warp groups of a block that share a tile's K"},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
-      {"steps_per_launch", {"1", "4"}, "1", "training steps a launch"},
+      {"steps_per_launch", {"1", "4", "20"}, "1", "training steps a launch"},
+      {"weights",
+       {"global", "resident"},
+       "global",
+       "one block works on state where it lies, or in shared memory while a launch runs"},
       {"teams",
        {"on", "off"},
        "on",
@@ -207,6 +211,9 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
     if (const auto found = values.find("blocks_per_sm"); found != values.end()) {
       found->second = "1";
     }
+  }
+  if (values.at("partition") == "grid" && values.contains("weights")) {
+    values["weights"] = "global";
   }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {

@@ -375,7 +375,8 @@ class Checker {
     if (a == b) {
       return true;
     }
-    if (x.storage == Storage::Argument || x.storage != y.storage) {
+    const bool in_shared = is_in_shared(x) && is_in_shared(y);
+    if (!in_shared && (x.storage == Storage::Argument || x.storage != y.storage)) {
       return false;
     }
     const auto [x_begin, x_end] = bytes_of(x);

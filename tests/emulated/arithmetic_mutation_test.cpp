@@ -208,7 +208,9 @@ TEST_F(ArithmeticMutation, DroppedRoundingOfTheHiddenGradientIsCaughtByValidatio
 TEST_F(ArithmeticMutation, WrongStepParityIsCaughtByValidation) {
   const auto batch = [](const std::string& instead) {
     return [instead](const std::string& text) {
-      return testing::edited(text, "args.first_batch + static_cast<u32>(step)", instead);
+      return testing::edited(
+          text, "_step(args, step, batch)", "_step(args, step, " + instead + ")"
+      );
     };
   };
   const std::string of_four = "partition=block steps_per_launch=4";
@@ -216,7 +218,9 @@ TEST_F(ArithmeticMutation, WrongStepParityIsCaughtByValidation) {
   expect_edit_caught(kBlock, batch("args.first_batch & 1u"), "w1 at replay");
   expect_edit_caught(of_four, batch("args.first_batch"), "w1 at replay");
   expect_edit_caught(
-      of_four, batch("args.first_batch + (static_cast<u32>(step) ^ 1u)"), "loss of step 1"
+      of_four,
+      batch("(args.first_batch + (static_cast<u32>(step) ^ 1u)) % args.ring_length"),
+      "loss of step 1"
   );
 }
 

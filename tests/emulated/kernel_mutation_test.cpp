@@ -277,11 +277,22 @@ TEST_F(KernelMutation, SkippedTailMaskOfLoadsIsCaught) {
 
 TEST_F(KernelMutation, WrongStepParityDiffersFromTheInterpreter) {
   use(ragged(DType::BF16));
-  const std::string batch = "args.first_batch + static_cast<u32>(step)";
+  const std::string four = "partition=grid blocks=2 steps_per_launch=4";
+  const std::string next = "batch = batch + 1 == args.ring_length ? 0 : batch + 1;";
+  expect_edit_caught(four, {next, ""}, kDiffers);
   expect_edit_caught(
-      "partition=grid blocks=2 steps_per_launch=4", {batch, "args.first_batch"}, kDiffers
+      "partition=grid blocks=2",
+      {"u32 batch = args.first_batch", "u32 batch = args.first_batch ^ 1u"},
+      kDiffers
   );
-  expect_edit_caught("partition=grid blocks=2", {batch, "args.first_batch ^ 1u"}, kDiffers);
+}
+
+TEST_F(KernelMutation, ResidentStateThatIsNotBroughtBackDiffersFromTheInterpreter) {
+  use(ragged(DType::BF16));
+  const std::string resident = "partition=block weights=resident steps_per_launch=4";
+  expect_edit_caught(
+      resident, {"copy_bytes<kThreads, 2772>(args.tensors[3],", "(void)("}, kDiffers
+  );
 }
 
 TEST_F(KernelMutation, UpdateByAnotherShareDiffersFromTheInterpreter) {

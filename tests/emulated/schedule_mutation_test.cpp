@@ -45,6 +45,9 @@ std::vector<Case> cases() {
       {"residual", testing::residual(10, 36, DType::F32), "partition=block"},
       {"cpu", testing::mlp(9, 33, 21, 7, DType::BF16), "partition=grid blocks=2", cpu},
       {"cpu_swap", testing::swap(5, 7), "partition=grid blocks=2 steps_per_launch=4", cpu},
+      {"mlp_resident",
+       testing::mlp(9, 33, 21, 7, DType::BF16),
+       "partition=block weights=resident steps_per_launch=4"},
   };
 }
 
@@ -227,6 +230,22 @@ TEST_P(LongLaunchMutation, DroppedBarrierBetweenStepsIsCaughtByFindHazards) {
   EXPECT_TRUE(is_caught(bad));
 }
 
+/// Of the cases with state in shared memory.
+class ResidentMutation : public ScheduleMutation {};
+
+TEST_P(ResidentMutation, ResidentStateOverScratchIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  int num_moved = 0;
+  for (Buffer& buffer : bad.buffers) {
+    if (buffer.is_resident) {
+      buffer.offset_bytes = 0;
+      ++num_moved;
+    }
+  }
+  ASSERT_GT(num_moved, 0);
+  EXPECT_TRUE(is_caught(bad));
+}
+
 /// Of the cases with several buffers in an arena.
 class ArenaMutation : public ScheduleMutation {};
 
@@ -247,12 +266,13 @@ std::string case_name(const ::testing::TestParamInfo<int>& test) {
   return cases()[static_cast<std::size_t>(test.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 8), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 9), case_name);
 INSTANTIATE_TEST_SUITE_P(
     Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7), case_name
 );
 INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4), case_name);
-INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);
 
 }  // namespace

@@ -54,6 +54,8 @@ const std::vector<std::string>& configurations() {
       "fuse_update=off",
       "partition=block threads=512 split_k=4 tile_m=32 tile_n=32",
       "partition=block teams=off threads=128 split_k=2 tile_m=32 tile_n=32 steps_per_launch=4",
+      "partition=block weights=resident steps_per_launch=4",
+      "partition=block weights=resident operands=staged fuse_update=off",
   };
   return list;
 }

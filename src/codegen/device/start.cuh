@@ -21,6 +21,32 @@ WHET_DEVICE int warm(int sector, const void* from, int bytes) {
   return sector - num_sectors;
 }
 
+/// Copies kBytes, 16 of them at once, by a block of kSize threads. Both sides are aligned to 16.
+template <int kSize, int kBytes>
+WHET_DEVICE void copy_bytes(void* to, const void* from) {
+  constexpr int kWords = kBytes / 16;
+  // All of a thread's loads are under way before its first store.
+  constexpr int kBatch = 8;
+#pragma unroll 1
+  for (int first = thread_index(); first < kWords; first += kBatch * kSize) {
+    u32x4 words[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int word = first + i * kSize;
+      if (word < kWords) words[i] = static_cast<const u32x4*>(from)[word];
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int word = first + i * kSize;
+      if (word < kWords) static_cast<u32x4*>(to)[word] = words[i];
+    }
+  }
+  const int rest = kWords * 16 + thread_index();
+  if (kBytes % 16 != 0 && rest < kBytes) {
+    static_cast<char*>(to)[rest] = static_cast<const char*>(from)[rest];
+  }
+}
+
 /// Makes the copy `shadow` of dense `state` again, by a grid of kBlocks blocks of kSize threads.
 template <int kBlocks, int kSize, class To>
 WHET_DEVICE void refresh(To* shadow, const float* state, i64 num_elements) {
