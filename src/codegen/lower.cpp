@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "codegen/buffers_text.hpp"
 #include "codegen/embedded.hpp"
-#include "codegen/expression.hpp"
 #include "codegen/launch.hpp"
+#include "codegen/phase_text.hpp"
 #include "codegen/task_text.hpp"
 #include "codegen/text.hpp"
 #include "ir/workload.hpp"
@@ -42,8 +43,8 @@ class Lowering {
     emit_header();
     emit_constants();
     emit_helpers();
-    emit_arguments();
-    emit_buffers();
+    emit_arguments(text_, plan_);
+    emit_buffers(text_, program_, schedule_);
     for (const Phase& phase : schedule_.phases) {
       for (const Task& task : phase.tasks) {
         cpu_ ? emit_cpu_task(text_, task, context_) : emit_cuda_task(text_, task, context_);
@@ -154,118 +155,6 @@ class Lowering {
     return false;
   }
 
-  void emit_arguments() {
-    text_.open("struct StepArguments");
-    text_.line("void* tensors[{}];", std::max<Index>(plan_.arguments.size(), 1));
-    text_.line("void* workspace;");
-    text_.line("u32 ring_length;");
-    text_.line("u32 first_batch;");
-    text_.line("u32 spin_limit;");
-    text_.line("u32 refresh;");
-    text_.close(";");
-    text_.blank();
-  }
-
-  bool is_written(int buffer) const {
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        for (const Store& store : task.stores) {
-          if (store.access.buffer == buffer) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
-  }
-
-  void emit_buffers() {
-    text_.line("/// Where the tensors of one step lie.");
-    text_.open("struct Buffers");
-    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
-      const Buffer& buffer = schedule_.buffers[i];
-      text_.line(
-          "{}{}* {};",
-          is_written(static_cast<int>(i)) ? "" : "const ",
-          element_type(buffer.dtype),
-          buffer.symbol
-      );
-    }
-    text_.close(";");
-    text_.blank();
-    text_.open("WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, int step)");
-    // The host sees to it that first_batch is in the ring, so this goes around seldom: the latency
-    // of a division would stand before the first load of a step.
-    text_.line("u32 place_in_ring = args.first_batch + static_cast<u32>(step);");
-    text_.line("while (place_in_ring >= args.ring_length) place_in_ring -= args.ring_length;");
-    text_.line("[[maybe_unused]] const i64 batch = place_in_ring;");
-    text_.line(
-        "[[maybe_unused]] char* const arena = static_cast<char*>(args.workspace) + {};",
-        LaunchPlan::kControlBytes
-    );
-    text_.line("Buffers b;");
-    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
-      emit_buffer(schedule_.buffers[i], is_written(static_cast<int>(i)));
-    }
-    text_.line("return b;");
-    text_.close();
-    text_.blank();
-  }
-
-  void emit_buffer(const Buffer& buffer, bool written) {
-    const std::string type = (written ? "" : "const ") + element_type(buffer.dtype) + "*";
-    switch (buffer.storage) {
-      case Storage::Argument: {
-        std::string offset;
-        if (buffer.step_stride_elements != 0) {
-          const bool input = Index(buffer.argument) < program_.inputs.size();
-          offset =
-              fmt::format(" + {} * {}", input ? "batch" : "i64{step}", buffer.step_stride_elements);
-        }
-        text_.line(
-            "b.{} = static_cast<{}>(args.tensors[{}]){};",
-            buffer.symbol,
-            type,
-            buffer.argument,
-            offset
-        );
-        return;
-      }
-      case Storage::Workspace:
-      case Storage::Persistent: {
-        const std::int64_t first =
-            buffer.storage == Storage::Workspace ? schedule_.persistent_bytes : 0;
-        text_.line(
-            "b.{} = reinterpret_cast<{}>(arena + {});",
-            buffer.symbol,
-            type,
-            first + buffer.offset_bytes
-        );
-        return;
-      }
-      case Storage::Shared:
-        text_.line(
-            "b.{} = reinterpret_cast<{}>(shared_memory() + {});",
-            buffer.symbol,
-            type,
-            buffer.offset_bytes
-        );
-        return;
-    }
-  }
-
-  /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
-  void emit_tile(
-      const Task& task, const std::string& memory, const std::string& tile, const std::string& edge
-  ) {
-    const bool takes_edge = !cpu_ && task.gemm && task.gemm->tiling.direct;
-    if (!edge.empty() && !takes_edge) {
-      text_.line("if (!{}.wait()) return;", edge);
-    }
-    const std::string more = !takes_edge ? "" : ", " + (edge.empty() ? "NoEdge{}" : edge);
-    text_.line("{}_tile(b, {}, {}{});", identifier(task.name), memory, tile, more);
-  }
-
   void emit_edge(Edge edge, int place) {
     switch (edge) {
       case Edge::None:
@@ -281,93 +170,6 @@ class Lowering {
         );
         return;
     }
-  }
-
-  /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
-  /// are dealt round-robin, from the block `first_block` on.
-  void open_tiles(std::int64_t num_tiles, std::int64_t first_block) {
-    const std::int64_t blocks = schedule_.blocks;
-    std::string block = cpu_ ? "block" : blocks == 1 ? "0" : "block_index()";
-    if (first_block > 0) {
-      block = fmt::format(
-          "{0} < {1} ? {0} + {2} : {0} - {1}", block, first_block, blocks - first_block
-      );
-    }
-    if (!cpu_ && num_tiles <= blocks) {
-      // A block has one tile at most: known places let the compiler fold what follows from them.
-      text_.open("if (const int tile = {}; tile < {})", block, num_tiles);
-    } else {
-      const char* index = cpu_ ? "i64" : "int";
-      text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, num_tiles);
-    }
-  }
-
-  /// Teams side by side, each with the tiles of its task.
-  void emit_teams(const Phase& phase, const std::string& edge) {
-    const int num_warps = schedule_.threads / 32;
-    std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
-    bool first = true;
-    for (const Task& task : phase.tasks) {
-      if (task.num_tiles == 0) {
-        continue;
-      }
-      const int end = task.first_warp + task.num_warps;
-      const std::string condition =
-          end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
-      text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-      open_tiles(task.num_tiles, first_block);
-      const std::string memory = fmt::format("shared + {}", task.scratch_offset_bytes);
-      emit_tile(task, memory, "tile", edge);
-      if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
-        text_.line("{}::barrier();", team_type(task));
-      }
-      text_.close();
-      text_.close();
-      first_block = (first_block + task.num_tiles) % schedule_.blocks;
-      first = false;
-    }
-  }
-
-  bool has_teams(const Phase& phase) const {
-    return !cpu_ && !phase.tasks.empty() && phase.tasks.back().first_warp > 0;
-  }
-
-  /// Tiles of all tasks of a phase, dealt round-robin to blocks.
-  void emit_phase(const Phase& phase, const std::string& edge) {
-    if (has_teams(phase)) {
-      emit_teams(phase, edge);
-      return;
-    }
-    const char* memory = cpu_ ? "scratch" : "shared";
-    std::int64_t total = 0;
-    for (const Task& task : phase.tasks) {
-      total += task.num_tiles;
-    }
-    open_tiles(total, 0);
-    std::int64_t first = 0;
-    bool has_scratch = false;
-    for (const Task& task : phase.tasks) {
-      has_scratch |= !cpu_ && scratch_bytes(task, schedule_.target) > 0;
-      if (task.num_tiles == 0) {
-        continue;
-      }
-      const std::string tile = first == 0 ? "tile" : fmt::format("tile - {}", first);
-      const bool is_only = first == 0 && task.num_tiles == total;
-      if (first + task.num_tiles < total) {
-        text_.open("{}if (tile < {})", first == 0 ? "" : "else ", first + task.num_tiles);
-      } else if (!is_only) {
-        text_.open("else");
-      }
-      emit_tile(task, memory, tile, edge);
-      if (!is_only) {
-        text_.close();
-      }
-      first += task.num_tiles;
-    }
-    if (has_scratch && total > schedule_.blocks) {
-      text_.line("block_barrier();  // the next tile uses the same shared memory");
-    }
-    text_.close();
   }
 
   /// The first phase, and the edge between it and the launch before, if that may still run.
@@ -389,7 +191,7 @@ class Lowering {
       }
       text_.close();
     }
-    emit_phase(phase, is_open ? "start" : "");
+    emit_phase(text_, context_, phase, is_open ? "start" : "");
     if (is_open) {
       text_.line("start.wait();");
     }
@@ -399,7 +201,7 @@ class Lowering {
   void emit_open_edge(const Phase& phase, int place) {
     const std::string edge = fmt::format("edge{}", place);
     text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", edge, place);
-    emit_phase(phase, edge);
+    emit_phase(text_, context_, phase, edge);
     text_.line("if (!{}.wait()) return;", edge);
   }
 
@@ -424,7 +226,7 @@ class Lowering {
       if (p > 0) {
         emit_edge(phase.edge_before, p);
       }
-      emit_phase(phase, "");
+      emit_phase(text_, context_, phase, "");
     }
     if (schedule_.steps_per_launch > 1 && schedule_.step_edge != Edge::None) {
       text_.line("if (step + 1 == kStepsPerLaunch) return;");

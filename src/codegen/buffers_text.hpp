@@ -1,0 +1,17 @@
+#pragma once
+
+#include "artifact/launch_plan.hpp"
+#include "codegen/text.hpp"
+#include "ir/program.hpp"
+#include "schedule/schedule.hpp"
+
+namespace whet {
+
+/// Defines `StepArguments`, the argument block of a launch (see LaunchPlan).
+void emit_arguments(TextWriter& text, const LaunchPlan& plan);
+
+/// Defines `Buffers`, a pointer for each buffer of the schedule, and `buffers_of_step(args, step)`,
+/// which finds them for a step of the launch.
+void emit_buffers(TextWriter& text, const Program& program, const Schedule& schedule);
+
+}  // namespace whet
