@@ -24,7 +24,12 @@ bool is_written(const Schedule& schedule, int buffer) {
 }
 
 void emit_buffer(
-    TextWriter& text, const Program& program, const Schedule& schedule, const Buffer& buffer, bool written) {
+    TextWriter& text,
+    const Program& program,
+    const Schedule& schedule,
+    const Buffer& buffer,
+    bool written
+) {
   const std::string type = (written ? "" : "const ") + element_type(buffer.dtype) + "*";
   switch (buffer.storage) {
     case Storage::Argument: {
@@ -106,7 +111,9 @@ void emit_buffers(TextWriter& text, const Program& program, const Schedule& sche
   );
   text.line("Buffers b;");
   for (Index i = 0; i < schedule.buffers.size(); ++i) {
-    emit_buffer(text, program, schedule, schedule.buffers[i], is_written(schedule, static_cast<int>(i)));
+    emit_buffer(
+        text, program, schedule, schedule.buffers[i], is_written(schedule, static_cast<int>(i))
+    );
   }
   text.line("return b;");
   text.close();

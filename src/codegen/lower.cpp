@@ -26,7 +26,12 @@ constexpr int kGeneratorVersion = 13;
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Schedule& schedule, const DeviceLimits& limits)
+  Lowering(
+      const Program& program,
+      const Schedule& schedule,
+      const DeviceLimits& limits,
+      const LowerOptions& options
+  )
       : program_(program),
         schedule_(schedule),
         context_{.schedule = schedule, .limits = limits, .alignment_bytes = {}},
@@ -36,6 +41,9 @@ class Lowering {
       const auto argument = Index(buffer.argument);
       const bool is_input = buffer.storage == Storage::Argument && argument < program.inputs.size();
       context_.alignment_bytes.push_back(is_input ? program.inputs[argument].alignment_bytes : 16);
+    }
+    if (options.profile) {
+      add_stamps(plan_, schedule);
     }
   }
 
@@ -65,6 +73,9 @@ class Lowering {
     text_.line("// workload {}", plan_.workload_key);
     text_.line("// target {}, {}", target_name(schedule_.target), plan_.arch);
     text_.line("// configuration {}", to_text(schedule_.configuration));
+    if (plan_.stamps) {
+      text_.line("// profile build: stamps when blocks begin and end each phase");
+    }
     text_.blank();
   }
 
@@ -122,6 +133,14 @@ class Lowering {
       text_.line("WHET_DEVICE T least(T a, T b) {{ return a < b ? a : b; }}");
       text_.line("using index_t = {};", needs_wide_index() ? "i64" : "i32");
     }
+    if (plan_.stamps) {
+      text_.verbatim(
+          cpu_                                       ? embedded::stamp_clock_cpu
+          : schedule_.target == Target::CudaEmulated ? embedded::stamp_clock_emulated
+                                                     : embedded::stamp_clock_cuda
+      );
+      text_.verbatim(embedded::stamp);
+    }
     text_.blank();
   }
 
@@ -172,12 +191,30 @@ class Lowering {
     }
   }
 
+  /// In a profile build, notes the time.
+  void stamp(int phase, std::string_view what) {
+    if (plan_.stamps) {
+      text_.line("stamps.at({}, Stamp::{});", phase, what);
+    }
+  }
+
+  /// The name of an edge that tiles wait for: in a profile build it stamps the wait.
+  std::string open_edge(const std::string& edge, int phase) {
+    if (!plan_.stamps) {
+      return edge;
+    }
+    const std::string stamped = fmt::format("stamped{}", phase);
+    text_.line("StampedEdge {}({}, stamps, {});", stamped, edge, phase);
+    return stamped;
+  }
+
   /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
-    const bool is_open = schedule_.overlaps && reads_early(phase) && !plan_.arguments_in_memory;
+    const bool is_open = waits_in_tiles(schedule_, plan_, 0);
     if (schedule_.overlaps && !is_open) {
       text_.line("start.wait();");
     }
+    stamp(0, "kBegin");
     if (!schedule_.warmed.empty()) {
       text_.open("if (step == 0)");
       text_.line("int sector = thread_index();");
@@ -191,18 +228,23 @@ class Lowering {
       }
       text_.close();
     }
-    emit_phase(text_, context_, phase, is_open ? "start" : "");
+    const std::string edge = is_open ? open_edge("start", 0) : "";
+    emit_phase(text_, context_, phase, edge);
     if (is_open) {
-      text_.line("start.wait();");
+      text_.line("{}.wait();", edge);
     }
+    stamp(0, "kEnd");
   }
 
   /// A phase whose tiles read early, and its edge.
-  void emit_open_edge(const Phase& phase, int place) {
-    const std::string edge = fmt::format("edge{}", place);
-    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", edge, place);
+  void emit_open_phase(const Phase& phase, int place) {
+    const std::string grid_edge = fmt::format("edge{}", place);
+    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", grid_edge, place);
+    stamp(place, "kBegin");
+    const std::string edge = open_edge(grid_edge, place);
     emit_phase(text_, context_, phase, edge);
     text_.line("if (!{}.wait()) return;", edge);
+    stamp(place, "kEnd");
   }
 
   void emit_body() {
@@ -215,8 +257,8 @@ class Lowering {
     for (int p = 0; p < num_phases; ++p) {
       const Phase& phase = schedule_.phases[Index(p)];
       text_.line("// Phase {}.", p + 1);
-      if (!cpu_ && p > 0 && phase.edge_before == Edge::Grid && reads_early(phase)) {
-        emit_open_edge(phase, p);
+      if (p > 0 && waits_in_tiles(schedule_, plan_, Index(p))) {
+        emit_open_phase(phase, p);
         continue;
       }
       if (p == 0 && !cpu_) {
@@ -226,7 +268,12 @@ class Lowering {
       if (p > 0) {
         emit_edge(phase.edge_before, p);
       }
+      stamp(p, "kBegin");
       emit_phase(text_, context_, phase, "");
+      stamp(p, "kEnd");
+    }
+    if (schedule_.steps_per_launch > 1 && plan_.stamps) {
+      text_.line("if (step + 1 < kStepsPerLaunch) stamps.enter();");
     }
     if (schedule_.steps_per_launch > 1 && schedule_.step_edge != Edge::None) {
       text_.line("if (step + 1 == kStepsPerLaunch) return;");
@@ -273,6 +320,16 @@ class Lowering {
       text_.line("[[maybe_unused]] char* const shared = shared_memory() + kSharedArenaBytes;");
     }
     text_.line("[[maybe_unused]] u32* const control = static_cast<u32*>(args.workspace);");
+    if (plan_.stamps) {
+      text_.line(
+          "const Stamps stamps(static_cast<char*>(args.workspace) + {}, {}, {}, {});",
+          plan_.stamps->offset_bytes,
+          cpu_ ? "block" : "block_index()",
+          plan_.stamps->phases.size(),
+          cpu_ ? "true" : "thread_index() == 0"
+      );
+      text_.line("stamps.enter();");
+    }
     if (schedule_.overlaps) {
       text_.line("LaunchEdge start;");
       if (plan_.arguments_in_memory) {
@@ -312,8 +369,13 @@ class Lowering {
 
 }  // namespace
 
-KernelSource lower(const Program& program, const Schedule& schedule, const DeviceLimits& limits) {
-  return Lowering(program, schedule, limits).run();
+KernelSource lower(
+    const Program& program,
+    const Schedule& schedule,
+    const DeviceLimits& limits,
+    const LowerOptions& options
+) {
+  return Lowering(program, schedule, limits, options).run();
 }
 
 }  // namespace whet

@@ -7,7 +7,12 @@ bool is_cpu(const EmitContext& context) { return context.schedule.target == Targ
 
 /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
 void emit_tile(
-    TextWriter& text, const EmitContext& context, const Task& task, const std::string& memory, const std::string& tile, const std::string& edge
+    TextWriter& text,
+    const EmitContext& context,
+    const Task& task,
+    const std::string& memory,
+    const std::string& tile,
+    const std::string& edge
 ) {
   const bool takes_edge = !is_cpu(context) && task.gemm && task.gemm->tiling.direct;
   if (!edge.empty() && !takes_edge) {
@@ -19,14 +24,15 @@ void emit_tile(
 
 /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
 /// are dealt round-robin, from the block `first_block` on.
-void open_tiles(TextWriter& text, const EmitContext& context, std::int64_t num_tiles, std::int64_t first_block) {
+void open_tiles(
+    TextWriter& text, const EmitContext& context, std::int64_t num_tiles, std::int64_t first_block
+) {
   const bool cpu = is_cpu(context);
   const std::int64_t blocks = context.schedule.blocks;
   std::string block = cpu ? "block" : blocks == 1 ? "0" : "block_index()";
   if (first_block > 0) {
-    block = fmt::format(
-        "{0} < {1} ? {0} + {2} : {0} - {1}", block, first_block, blocks - first_block
-    );
+    block =
+        fmt::format("{0} < {1} ? {0} + {2} : {0} - {1}", block, first_block, blocks - first_block);
   }
   if (!cpu && num_tiles <= blocks) {
     // A block has one tile at most: known places let the compiler fold what follows from them.
@@ -38,7 +44,9 @@ void open_tiles(TextWriter& text, const EmitContext& context, std::int64_t num_t
 }
 
 /// Teams side by side, each with the tiles of its task.
-void emit_teams(TextWriter& text, const EmitContext& context, const Phase& phase, const std::string& edge) {
+void emit_teams(
+    TextWriter& text, const EmitContext& context, const Phase& phase, const std::string& edge
+) {
   const Schedule& schedule = context.schedule;
   const int num_warps = schedule.threads / 32;
   std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
