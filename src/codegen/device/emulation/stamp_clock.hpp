@@ -1,5 +1,5 @@
-// The clock of a profile build in the emulation, which has no time: it counts its readings, so stamps
-// show the order in which fibers came.
+// The clock of a profile build in the emulation, which has no time: it counts its readings, so
+// stamps show the order in which fibers came.
 
 static u64 num_readings = 0;
 WHET_TWIN u64 clock_ticks() { return ++num_readings; }
