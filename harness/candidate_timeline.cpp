@@ -41,9 +41,7 @@ TimelineResponse record_timeline(
     launches.push_back(candidate.stamps());
   }
   response.timeline = make_timeline(candidate.plan(), launches, executor.conditions().clock_mhz);
-  if (candidate.plan().target != Target::CudaEmulated) {
-    response.timeline.step_time_ns = warm_ns / request.num_launches / num_steps;
-  }
+  response.timeline.step_time_ns = warm_ns / request.num_launches / num_steps;
   return response;
 }
 

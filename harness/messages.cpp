@@ -216,6 +216,7 @@ void fields(Io& io, X& x) {
   io("num_launches", x.num_launches);
   io("alignment", x.alignment);
   io("step_time_ns", x.step_time_ns);
+  io("has_time", x.has_time);
 }
 
 template <typename Io, Is<TimelineResponse> X>

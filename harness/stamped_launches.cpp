@@ -57,6 +57,7 @@ class StampedLaunches {
     const double tick_ns = ns_per_tick(clock_mhz);
     Timeline result;
     result.num_launches = static_cast<int>(launches_.size());
+    result.has_time = plan_.target != Target::CudaEmulated;
     const std::optional<Index> release = release_phase();
     result.alignment = describe_alignment(release);
     for (Index p = 0; p < stamps_.phases.size(); ++p) {

@@ -38,13 +38,14 @@ struct BlockTimeline {
 };
 
 /// Where each block's first thread was during one step of a profile build; 0 is when the first
-/// block turned to it. In the emulation a "ns" is one stamp: the order is all that it means.
+/// block turned to it.
 struct Timeline {
   std::vector<TimelinePhase> phases;
   std::vector<BlockTimeline> blocks;
   int num_launches = 0;       ///< each time is the median over these
   std::string alignment;      ///< how the blocks' clocks were put together, in words
-  double step_time_ns = 0.0;  ///< a step of the profile build, replayed; 0 where time means nothing
+  double step_time_ns = 0.0;  ///< a step of the profile build, replayed
+  bool has_time = true;       ///< false in the emulation, where a "ns" is one stamp and no time
 
   bool operator==(const Timeline&) const = default;
 };

@@ -98,7 +98,8 @@ TEST(Messages, KeepTheWorkersAnswers) {
           .blocks = {{.processor = 3, .enter_ns = 1.5, .phases = {{1.0, 2.0, 3.0, 4.0}}}},
           .num_launches = 15,
           .alignment = "one clock",
-          .step_time_ns = 9000.5}};
+          .step_time_ns = 9000.5,
+          .has_time = false}};
   EXPECT_EQ(through_a_frame(timelined), timelined);
 }
 
