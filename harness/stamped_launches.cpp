@@ -14,7 +14,8 @@ namespace {
 using Index = std::size_t;
 using Slot = StampPlan::Slot;
 
-/// Coarser ticks of the wall clock than this say less than a barrier's release.
+/// Coarser ticks of the wall clock than this say less than a barrier's release, which a block sees
+/// with its next poll: a load from L2, 145 ns on an H200.
 constexpr std::uint64_t kFineTickNs = 150;
 
 double difference(std::uint64_t later, std::uint64_t earlier) {
@@ -96,11 +97,15 @@ class StampedLaunches {
     std::vector<double> rates;
     for (Index block = 0; block < num_blocks(); ++block) {
       const BlockStamps first = at(0, block);
-      const BlockStamps last = at(launches_.size() - 1, block);
-      if (first.processor() == last.processor() && last.enter() > first.enter()) {
-        rates.push_back(
-            difference(last.wall_ns(), first.wall_ns()) / difference(last.enter(), first.enter())
-        );
+      // The further apart, the less the wall clock's ticks count.
+      for (Index launch = launches_.size() - 1; launch > 0; --launch) {
+        const BlockStamps last = at(launch, block);
+        if (first.processor() == last.processor() && last.enter() > first.enter()) {
+          rates.push_back(
+              difference(last.wall_ns(), first.wall_ns()) / difference(last.enter(), first.enter())
+          );
+          break;
+        }
       }
     }
     if (!rates.empty()) {

@@ -126,6 +126,16 @@ TEST(StampedLaunches, PutSmsTogetherByABarrierWhereTheWallClockIsCoarse) {
   EXPECT_NE(timeline.alignment.find("phase 2"), std::string::npos) << timeline.alignment;
 }
 
+TEST(StampedLaunches, CompareTheClocksOfLaunchesOnTheSameSm) {
+  const LaunchPlan plan = two_phases(Target::Cuda, 1);
+  const std::vector<StampWords> launches{
+      block_words(0, 0, 1, {2, 400}, {600, 800}),
+      block_words(1000, 2000, 1, {2002, 2400}, {2600, 2800}),
+      block_words(2000, 77, 3, {79, 477}, {677, 877})};
+
+  EXPECT_DOUBLE_EQ(make_timeline(plan, launches, 0.0).blocks[0].phases[1].end_ns, 400.0);
+}
+
 TEST(StampedLaunches, TakeTheDriversClockWhereNoBlockKeepsItsSm) {
   const LaunchPlan plan = two_phases(Target::Cuda, 1);
   const std::vector<StampWords> launches{block_words(0, 0, 1, {0, 400}, {600, 800})};

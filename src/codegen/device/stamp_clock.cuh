@@ -1,6 +1,6 @@
-// The clocks of a profile build on a GPU. The wall clock is common to all SMs but ticks once in 32 ns
-// to 1 us, by GPU; cycles are fine, but each SM counts from a start of its own. Stamps are cycles, and
-// one reading of both clocks a block ties them together: see harness/stamped_launches.hpp.
+// The clocks of a profile build on a GPU. The wall clock is common to all SMs, but how finely it ticks
+// is the GPU's own; cycles are fine, but each SM counts from a start of its own. Stamps are cycles,
+// and one reading of both clocks a block ties them together: see harness/stamped_launches.hpp.
 
 WHET_DEVICE u64 clock_ticks() {
   u64 ticks;
