@@ -47,7 +47,8 @@ std::string join_lines(const std::vector<std::string>& lines) {
 CompileResponse lower_and_compile(
     const Workload& workload, const CompileRequest& request, const Schedule& schedule
 ) {
-  const KernelSource source = lower(workload.step, schedule, request.limits);
+  const KernelSource source =
+      lower(workload.step, schedule, request.limits, {.profile = request.profile});
   const CompileOutcome outcome = compile(source, request.options);
   CompileResponse response{
       .status = outcome.status,

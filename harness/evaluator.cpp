@@ -120,6 +120,27 @@ CompileResponse Evaluator::compile(const Configuration& configuration) {
   return compilers_.wait(compilers_.submit(compile_request(configuration)));
 }
 
+TimelineResponse Evaluator::timeline(const Configuration& configuration) {
+  CompileRequest request = compile_request(configuration);
+  request.profile = true;
+  const CompileResponse compiled = compilers_.wait(compilers_.submit(request));
+  TimelineResponse response;
+  response.outcome = {.status = compiled.status, .detail = compiled.detail};
+  if (response.outcome.status != Status::Ok) {
+    return response;
+  }
+  constexpr std::int64_t kId = 0;
+  response.outcome = start_worker().load(kId, compiled);
+  if (response.outcome.status != Status::Ok) {
+    return response;
+  }
+  TimelineRequest timeline{.id = kId, .bundle = bundles_.front(), .num_steps = options_.num_steps};
+  if (options_.limits.target == Target::CudaEmulated) {
+    timeline.num_launches = 1;  // each is slow, and like the others
+  }
+  return worker_->timeline(timeline);
+}
+
 CompileResponse Evaluator::artifact_of(const Configuration& configuration) {
   const auto known = artifacts_.find(configuration);
   // The cache may be emptied at any time.

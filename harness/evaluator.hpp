@@ -72,6 +72,9 @@ class Evaluator final : public EvaluatorInterface {
   /// it.
   std::variant<MeasuredBlock, Outcome> measure_resident(std::size_t position);
 
+  /// The timeline of a step of the configuration's profile build, in a fresh worker; after
+  /// prepare(). The configuration was Ok without stamps.
+  TimelineResponse timeline(const Configuration& configuration);
   /// The candidate's way up to its artifact, without a device.
   CompileResponse compile(const Configuration& configuration);
   /// The reference bundles, one a seed; after prepare().

@@ -11,6 +11,7 @@
 #include "artifact/launch_plan.hpp"
 #include "base/error.hpp"
 #include "evaluation/evaluation.hpp"
+#include "evaluation/timeline.hpp"
 #include "harness/protocol.hpp"
 #include "ir/workload.hpp"
 #include "schedule/configuration.hpp"
@@ -37,6 +38,7 @@ struct CompileRequest {
   DeviceLimits limits;
   Configuration configuration;
   CompileOptions options;
+  bool profile = false;  ///< a profile build, which is neither validated nor stored
 };
 
 /// Ok with an artifact and its plan, or how the candidate ended.
@@ -157,6 +159,25 @@ struct MeasureResponse {
   std::vector<MeasuredBlock> blocks;  ///< those that ended well
 
   bool operator==(const MeasureResponse&) const = default;
+};
+
+/// The timeline of a loaded profile build.
+struct TimelineRequest {
+  static constexpr std::string_view kKind = "timeline";
+  std::int64_t id = 0;
+  std::filesystem::path bundle;
+  int num_steps = 20;     ///< of the replayed sequence, whose last launch is looked at
+  int num_launches = 15;  ///< sequences over which each stamp's median is taken
+
+  bool operator==(const TimelineRequest&) const = default;
+};
+
+struct TimelineResponse {
+  static constexpr std::string_view kKind = "timelined";
+  Outcome outcome;
+  Timeline timeline;
+
+  bool operator==(const TimelineResponse&) const = default;
 };
 
 // --- every child ---

@@ -12,12 +12,14 @@ target_link_libraries(whet_protocol
 
 add_library(whet_worker_parts STATIC
   bundle_cache.cpp
+  candidate_timeline.cpp
   candidate_timing.cpp
   candidate_validation.cpp
   resident_candidate.cpp
+  stamped_launches.cpp
   strided_layout.cpp)
 add_library(whet::worker_parts ALIAS whet_worker_parts)
-target_link_libraries(whet_worker_parts PUBLIC whet::protocol whet::harness whet::jit)
+target_link_libraries(whet_worker_parts PUBLIC whet::protocol whet::harness whet::jit whet::stats)
 
 add_library(whet_compile_parts STATIC compile_candidate.cpp)
 add_library(whet::compile_parts ALIAS whet_compile_parts)

@@ -31,6 +31,7 @@ class ResidentCandidate {
   ResidentCandidate(const ResidentCandidate&) = delete;
   ResidentCandidate& operator=(const ResidentCandidate&) = delete;
 
+  const LaunchPlan& plan() const { return kernel_->plan(); }
   int steps_per_launch() const { return kernel_->plan().steps_per_launch; }
 
   /// Inputs, scalars and state as in the bundle; outputs and workspace filled with `poison`; guards
@@ -46,6 +47,9 @@ class ResidentCandidate {
   std::vector<StepLaunch> launches(int num_steps) const;
   /// The place of the barrier that a block gave up at, if one did; waits for the launches.
   std::optional<std::uint32_t> hang_place() { return instance_->hang_place(); }
+
+  /// What the last launch of a profile build stamped.
+  std::vector<std::uint64_t> stamps() const { return instance_->stamps(); }
 
   /// State and outputs now, `step` being the number of steps done.
   Snapshot snapshot(int step) const;

@@ -14,6 +14,7 @@ Status status_of(const ChildFault& fault) {
 Outcome& outcome_of(Outcome& outcome) { return outcome; }
 Outcome& outcome_of(ValidateResponse& response) { return response.outcome; }
 Outcome& outcome_of(MeasureResponse& response) { return response.outcome; }
+Outcome& outcome_of(TimelineResponse& response) { return response.outcome; }
 
 }  // namespace
 
@@ -71,6 +72,10 @@ ValidateResponse WorkerClient::validate(const ValidateRequest& request) {
 MeasureResponse WorkerClient::measure(const MeasureRequest& request) {
   const auto num_blocks = static_cast<std::int64_t>(request.order.size());
   return exchange<MeasureResponse>(request, deadlines_.measure_block * num_blocks);
+}
+
+TimelineResponse WorkerClient::timeline(const TimelineRequest& request) {
+  return exchange<TimelineResponse>(request, deadlines_.timeline);
 }
 
 Outcome WorkerClient::unload(std::int64_t id) {

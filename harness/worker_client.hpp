@@ -16,6 +16,7 @@ struct WorkerDeadlines {
   std::chrono::milliseconds load{60'000};
   std::chrono::milliseconds validate{120'000};
   std::chrono::milliseconds measure_block{20'000};  ///< for each block of a request
+  std::chrono::milliseconds timeline{120'000};
 };
 
 /// One whet-worker process, seen from the parent: a worker that dies, hangs or writes garbage
@@ -39,6 +40,7 @@ class WorkerClient {
   Outcome load(std::int64_t id, const CompileResponse& compiled);
   ValidateResponse validate(const ValidateRequest& request);
   MeasureResponse measure(const MeasureRequest& request);
+  TimelineResponse timeline(const TimelineRequest& request);
   Outcome unload(std::int64_t id);
 
   /// False after a fault, or when the worker said that it must not be used again.

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "harness/bundle_cache.hpp"
+#include "harness/candidate_timeline.hpp"
 #include "harness/candidate_timing.hpp"
 #include "harness/candidate_validation.hpp"
 #include "harness/child_program.hpp"
@@ -103,6 +104,19 @@ class Worker {
     return response;
   }
 
+  TimelineResponse timeline(const TimelineRequest& request) {
+    TimelineResponse response;
+    const Outcome outcome = guarded([&] {
+      timing_.forget(request.id);
+      response = record_timeline(
+          *executor_, candidate(request.id), request, *bundles_.get({request.bundle}).front()
+      );
+      return response.outcome;
+    });
+    response.outcome = outcome;
+    return response;
+  }
+
   Outcome unload(const UnloadRequest& request) {
     timing_.forget(request.id);
     candidates_.erase(request.id);
@@ -145,6 +159,9 @@ Message dispatch(std::optional<Worker>& worker, const Message& message) {
   }
   if (message.kind == MeasureRequest::kKind) {
     return encode(worker->measure(decode<MeasureRequest>(message)));
+  }
+  if (message.kind == TimelineRequest::kKind) {
+    return encode(worker->timeline(decode<TimelineRequest>(message)));
   }
   if (message.kind == UnloadRequest::kKind) {
     return encode(worker->unload(decode<UnloadRequest>(message)));

@@ -1,10 +1,9 @@
 #include "artifact/launch_plan.hpp"
 
 #include <array>
-#include <concepts>
-#include <limits>
 #include <utility>
 
+#include "artifact/field_reader.hpp"
 #include "base/error.hpp"
 
 namespace whet {
@@ -26,62 +25,6 @@ std::string_view role_name(Role role) {
   }
   WHET_CHECK(false, "no such role");
 }
-
-/// An object whose fields are read one by one; `where` stands for it in messages.
-class FieldReader {
- public:
-  FieldReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) {
-      throw UserError(fmt::format("{}: expected an object, found {}", where_, json.type_name()));
-    }
-  }
-
-  const Json& member(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end()) {
-      throw UserError(fmt::format("{}: field \"{}\" is missing", where_, name));
-    }
-    return *found;
-  }
-
-  [[noreturn]] void fail(const char* name, const std::string& expected) const {
-    throw UserError(
-        fmt::format("{}.{}: expected {}, found {}", where_, name, expected, member(name).dump())
-    );
-  }
-
-  void read(std::string& out, const char* name) const {
-    const Json& value = member(name);
-    if (!value.is_string()) {
-      fail(name, "a string");
-    }
-    out = value.get<std::string>();
-  }
-
-  void read(bool& out, const char* name) const {
-    const Json& value = member(name);
-    if (!value.is_boolean()) {
-      fail(name, "true or false");
-    }
-    out = value.get<bool>();
-  }
-
-  template <std::integral T>
-  void read(T& out, const char* name, T low) const {
-    const Json& value = member(name);
-    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
-                                                 : value.is_number_integer() &&
-                                                       std::in_range<T>(value.get<std::int64_t>());
-    if (!fits || value.get<T>() < low) {
-      fail(name, fmt::format("an integer in [{}, {}]", low, std::numeric_limits<T>::max()));
-    }
-    out = value.get<T>();
-  }
-
- private:
-  const Json& json_;
-  std::string where_;
-};
 
 Json to_json(const KernelArgument& argument) {
   return {
@@ -128,7 +71,7 @@ Json to_json(const LaunchPlan& plan) {
   for (const KernelArgument& argument : plan.arguments) {
     arguments.push_back(to_json(argument));
   }
-  return {
+  Json json{
       {"target", target_name(plan.target)},
       {"arch", plan.arch},
       {"entry", plan.entry},
@@ -145,6 +88,10 @@ Json to_json(const LaunchPlan& plan) {
       {"steps_per_launch", plan.steps_per_launch},
       {"arguments", std::move(arguments)},
   };
+  if (plan.stamps) {
+    json["stamps"] = to_json(*plan.stamps);
+  }
+  return json;
 }
 
 LaunchPlan launch_plan_from_json(const Json& json) {
@@ -175,6 +122,9 @@ LaunchPlan launch_plan_from_json(const Json& json) {
     plan.arguments.push_back(
         argument_from_json(arguments[i], fmt::format("{}.arguments[{}]", where, i))
     );
+  }
+  if (json.contains("stamps")) {
+    plan.stamps = stamp_plan_from_json(json.at("stamps"), where + ".stamps");
   }
   return plan;
 }

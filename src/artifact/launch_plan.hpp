@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "artifact/stamp_plan.hpp"
 #include "base/json.hpp"
 #include "ir/program.hpp"
 #include "schedule/device_limits.hpp"
@@ -53,6 +55,7 @@ struct LaunchPlan {
   bool has_shadows = false;          ///< the workspace holds copies of state
   int steps_per_launch = 1;
   std::vector<KernelArgument> arguments;
+  std::optional<StampPlan> stamps;  ///< of a profile build
 
   bool operator==(const LaunchPlan&) const = default;
 };

@@ -4,8 +4,10 @@
 
 #include "cli/configuration_choice.hpp"
 #include "cli/evaluator_setup.hpp"
+#include "cli/timeline_files.hpp"
 #include "cli/workload_choice.hpp"
 #include "report/format.hpp"
+#include "report/timeline_summary.hpp"
 
 namespace whet {
 namespace {
@@ -67,9 +69,47 @@ void print_text(const Evaluation& evaluation, const DeviceLimits& limits) {
   }
 }
 
+/// The files and the table of a timeline, or why there is none; as text or in `document`.
+void report_timeline(
+    const EvaluateOptions& options,
+    const TimelineResponse& response,
+    const TimelineTitle& title,
+    double plain_ns,
+    Json& document
+) {
+  const Outcome& outcome = response.outcome;
+  if (outcome.status == Status::Ok) {
+    write_timeline_files(options.timelines, response.timeline, title);
+    document["timeline"] = timeline_document(response.timeline);
+    document["timeline"]["files"] = options.timelines;
+  } else {
+    document["timeline"] = {
+        {"status", std::string(status_name(outcome.status))}, {"detail", outcome.detail}};
+  }
+  if (options.json) {
+    return;
+  }
+  if (outcome.status != Status::Ok) {
+    fmt::print("\ntimeline       {}: {}\n", status_name(outcome.status), outcome.detail);
+    return;
+  }
+  fmt::print(
+      "\ntimeline of a step, from a profile build\n{}", timeline_table(response.timeline, plain_ns)
+  );
+  for (const std::string& file : options.timelines) {
+    fmt::print(stderr, "whet: wrote {}\n", file);
+  }
+}
+
 }  // namespace
 
 int run_evaluate(const EvaluateOptions& options, const Environment& environment) {
+  if (options.compile_only && !options.timelines.empty()) {
+    throw UserError(
+        "--timeline needs the kernel to run, which --compile-only rules out; leave one of them out"
+    );
+  }
+  check_timeline_files(options.timelines);
   const WorkloadChoice workload =
       choose_workload(options.workload, parse_dims(options.dims), environment);
   const DeviceChoice device = options.compile_only
@@ -85,19 +125,30 @@ int run_evaluate(const EvaluateOptions& options, const Environment& environment)
     evaluator.prepare();
     evaluation = evaluate(evaluator, configuration);
   }
-  if (options.json) {
-    Json document{
-        {"schema", "whet.evaluation/1"},
-        {"workload", workload.name},
-        {"key", workload.key},
-        {"target", target_name(device.limits.target)},
-        {"device", device.limits.name},
-        {"evaluation", to_json(evaluation)}};
-    fmt::print("{}\n", document.dump(2));
-  } else {
+  Json document{
+      {"schema", "whet.evaluation/1"},
+      {"workload", workload.name},
+      {"key", workload.key},
+      {"target", target_name(device.limits.target)},
+      {"device", device.limits.name},
+      {"evaluation", to_json(evaluation)}};
+  if (!options.json) {
     print_text(evaluation, device.limits);
   }
-  return evaluation.status == Status::Ok ? 0 : 1;
+  bool is_complete = evaluation.status == Status::Ok;
+  if (is_complete && !options.timelines.empty()) {
+    const TimelineResponse response = evaluator.timeline(configuration);
+    const TimelineTitle title{
+        .workload = workload.name,
+        .device = evaluator.device(),
+        .configuration = to_text(configuration)};
+    report_timeline(options, response, title, median_time_ns(evaluation).value_or(0.0), document);
+    is_complete = response.outcome.status == Status::Ok;
+  }
+  if (options.json) {
+    fmt::print("{}\n", document.dump(2));
+  }
+  return is_complete ? 0 : 1;
 }
 
 }  // namespace whet

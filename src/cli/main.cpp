@@ -111,6 +111,13 @@ void add_evaluate(CLI::App& app, Arguments& arguments) {
   add_device(evaluate, options.device);
   add_set(evaluate, options.configuration);
   evaluate.add_flag("--compile-only", options.compile_only, "stop before running; needs no GPU");
+  evaluate
+      .add_option(
+          "--timeline",
+          options.timelines,
+          "where each microsecond of a step goes: a trace for Perfetto (.json) or a picture (.svg)"
+      )
+      ->allow_extra_args(false);
   evaluate.add_flag("--json", options.json, "print one JSON document");
   evaluate.callback([&arguments] {
     arguments.command = [&arguments] {

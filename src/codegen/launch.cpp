@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "codegen/phase_text.hpp"
+#include "schedule/early_reads.hpp"
+#include "schedule/phases.hpp"
+
 namespace whet {
 namespace {
 
@@ -58,6 +62,35 @@ LaunchPlan plan_launch(
   plan.arguments_in_memory = schedule.target != Target::Cpu &&
                              (plan.arguments.size() + 1) * sizeof(void*) + 16 > kMaxParameterBytes;
   return plan;
+}
+
+bool waits_in_tiles(const Schedule& schedule, const LaunchPlan& plan, std::size_t phase_idx) {
+  const Phase& phase = schedule.phases[phase_idx];
+  if (schedule.target == Target::Cpu || !reads_early(phase)) {
+    return false;
+  }
+  return phase_idx == 0 ? schedule.overlaps && !plan.arguments_in_memory
+                        : phase.edge_before == Edge::Grid;
+}
+
+void add_stamps(LaunchPlan& plan, const Schedule& schedule) {
+  const auto first_byte = in_arena(static_cast<std::int64_t>(plan.workspace_bytes));
+  StampPlan stamps{.offset_bytes = static_cast<std::size_t>(first_byte), .phases = {}};
+  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
+    const Phase& phase = schedule.phases[p];
+    StampedPhase stamped{
+        .tasks = {},
+        .edge_before = p == 0 ? Edge::None : phase.edge_before,
+        .waits_in_tiles = waits_in_tiles(schedule, plan, p),
+        .has_teams = has_teams(phase)};
+    for (const Task& task : phase.tasks) {
+      stamped.tasks.push_back(task.name);
+    }
+    stamps.phases.push_back(std::move(stamped));
+  }
+  plan.workspace_bytes = stamps.offset_bytes + static_cast<std::size_t>(plan.blocks) *
+                                                   stamps.words_per_block() * sizeof(std::uint64_t);
+  plan.stamps = std::move(stamps);
 }
 
 }  // namespace whet

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
+#include "codegen/buffers_text.hpp"
 #include "codegen/embedded.hpp"
-#include "codegen/expression.hpp"
 #include "codegen/launch.hpp"
+#include "codegen/phase_text.hpp"
 #include "codegen/task_text.hpp"
 #include "codegen/text.hpp"
 #include "ir/workload.hpp"
@@ -26,7 +26,12 @@ constexpr int kGeneratorVersion = 13;
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Schedule& schedule, const DeviceLimits& limits)
+  Lowering(
+      const Program& program,
+      const Schedule& schedule,
+      const DeviceLimits& limits,
+      const LowerOptions& options
+  )
       : program_(program),
         schedule_(schedule),
         context_{.schedule = schedule, .limits = limits, .alignment_bytes = {}},
@@ -37,14 +42,17 @@ class Lowering {
       const bool is_input = buffer.storage == Storage::Argument && argument < program.inputs.size();
       context_.alignment_bytes.push_back(is_input ? program.inputs[argument].alignment_bytes : 16);
     }
+    if (options.profile) {
+      add_stamps(plan_, schedule);
+    }
   }
 
   KernelSource run() {
     emit_header();
     emit_constants();
     emit_helpers();
-    emit_arguments();
-    emit_buffers();
+    emit_arguments(text_, plan_);
+    emit_buffers(text_, program_, schedule_);
     for (const Phase& phase : schedule_.phases) {
       for (const Task& task : phase.tasks) {
         cpu_ ? emit_cpu_task(text_, task, context_) : emit_cuda_task(text_, task, context_);
@@ -65,6 +73,9 @@ class Lowering {
     text_.line("// workload {}", plan_.workload_key);
     text_.line("// target {}, {}", target_name(schedule_.target), plan_.arch);
     text_.line("// configuration {}", to_text(schedule_.configuration));
+    if (plan_.stamps) {
+      text_.line("// profile build: stamps when blocks begin and end each phase");
+    }
     text_.blank();
   }
 
@@ -122,6 +133,14 @@ class Lowering {
       text_.line("WHET_DEVICE T least(T a, T b) {{ return a < b ? a : b; }}");
       text_.line("using index_t = {};", needs_wide_index() ? "i64" : "i32");
     }
+    if (plan_.stamps) {
+      text_.verbatim(
+          cpu_                                       ? embedded::stamp_clock_cpu
+          : schedule_.target == Target::CudaEmulated ? embedded::stamp_clock_emulated
+                                                     : embedded::stamp_clock_cuda
+      );
+      text_.verbatim(embedded::stamp);
+    }
     text_.blank();
   }
 
@@ -155,125 +174,6 @@ class Lowering {
     return false;
   }
 
-  void emit_arguments() {
-    text_.open("struct StepArguments");
-    text_.line("void* tensors[{}];", std::max<Index>(plan_.arguments.size(), 1));
-    text_.line("void* workspace;");
-    text_.line("u32 ring_length;");
-    text_.line("u32 first_batch;");
-    text_.line("u32 spin_limit;");
-    text_.line("u32 refresh;");
-    text_.close(";");
-    text_.blank();
-  }
-
-  bool is_written(int buffer) const {
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        for (const Store& store : task.stores) {
-          if (store.access.buffer == buffer) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
-  }
-
-  void emit_buffers() {
-    text_.line("/// Where the tensors of one step lie.");
-    text_.open("struct Buffers");
-    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
-      const Buffer& buffer = schedule_.buffers[i];
-      text_.line(
-          "{}{}* {};",
-          is_written(static_cast<int>(i)) ? "" : "const ",
-          element_type(buffer.dtype),
-          buffer.symbol
-      );
-    }
-    text_.close(";");
-    text_.blank();
-    text_.line("/// `batch` is the step's place in the ring of inputs.");
-    text_.open(
-        "WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, [[maybe_unused]] int step, "
-        "[[maybe_unused]] i64 batch)"
-    );
-    text_.line(
-        "[[maybe_unused]] char* const arena = static_cast<char*>(args.workspace) + {};",
-        LaunchPlan::kControlBytes
-    );
-    text_.line("Buffers b;");
-    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
-      emit_buffer(schedule_.buffers[i], is_written(static_cast<int>(i)));
-    }
-    text_.line("return b;");
-    text_.close();
-    text_.blank();
-  }
-
-  void emit_buffer(const Buffer& buffer, bool written) {
-    const std::string type = (written ? "" : "const ") + element_type(buffer.dtype) + "*";
-    switch (buffer.storage) {
-      case Storage::Argument: {
-        if (buffer.is_resident) {
-          emit_shared_buffer(buffer, type);
-          return;
-        }
-        std::string offset;
-        if (buffer.step_stride_elements != 0) {
-          const bool input = Index(buffer.argument) < program_.inputs.size();
-          offset =
-              fmt::format(" + {} * {}", input ? "batch" : "i64{step}", buffer.step_stride_elements);
-        }
-        text_.line(
-            "b.{} = static_cast<{}>(args.tensors[{}]){};",
-            buffer.symbol,
-            type,
-            buffer.argument,
-            offset
-        );
-        return;
-      }
-      case Storage::Workspace:
-      case Storage::Persistent: {
-        const std::int64_t first =
-            buffer.storage == Storage::Workspace ? schedule_.persistent_bytes : 0;
-        text_.line(
-            "b.{} = reinterpret_cast<{}>(arena + {});",
-            buffer.symbol,
-            type,
-            first + buffer.offset_bytes
-        );
-        return;
-      }
-      case Storage::Shared:
-        emit_shared_buffer(buffer, type);
-        return;
-    }
-  }
-
-  void emit_shared_buffer(const Buffer& buffer, const std::string& type) {
-    text_.line(
-        "b.{} = reinterpret_cast<{}>(shared_memory() + {});",
-        buffer.symbol,
-        type,
-        buffer.offset_bytes
-    );
-  }
-
-  /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
-  void emit_tile(
-      const Task& task, const std::string& memory, const std::string& tile, const std::string& edge
-  ) {
-    const bool takes_edge = !cpu_ && task.gemm && task.gemm->tiling.direct;
-    if (!edge.empty() && !takes_edge) {
-      text_.line("if (!{}.wait()) return;", edge);
-    }
-    const std::string more = !takes_edge ? "" : ", " + (edge.empty() ? "NoEdge{}" : edge);
-    text_.line("{}_tile(b, {}, {}{});", identifier(task.name), memory, tile, more);
-  }
-
   void emit_edge(Edge edge, int place) {
     switch (edge) {
       case Edge::None:
@@ -291,99 +191,30 @@ class Lowering {
     }
   }
 
-  /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
-  /// are dealt round-robin, from the block `first_block` on.
-  void open_tiles(std::int64_t num_tiles, std::int64_t first_block) {
-    const std::int64_t blocks = schedule_.blocks;
-    std::string block = cpu_ ? "block" : blocks == 1 ? "0" : "block_index()";
-    if (first_block > 0) {
-      block = fmt::format(
-          "{0} < {1} ? {0} + {2} : {0} - {1}", block, first_block, blocks - first_block
-      );
-    }
-    if (!cpu_ && num_tiles <= blocks) {
-      // A block has one tile at most: known places let the compiler fold what follows from them.
-      text_.open("if (const int tile = {}; tile < {})", block, num_tiles);
-    } else {
-      const char* index = cpu_ ? "i64" : "int";
-      text_.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, num_tiles);
+  /// In a profile build, notes the time.
+  void stamp(int phase, std::string_view what) {
+    if (plan_.stamps) {
+      text_.line("stamps.at({}, Stamp::{});", phase, what);
     }
   }
 
-  /// Teams side by side, each with the tiles of its task.
-  void emit_teams(const Phase& phase, const std::string& edge) {
-    const int num_warps = schedule_.threads / 32;
-    std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
-    bool first = true;
-    for (const Task& task : phase.tasks) {
-      if (task.num_tiles == 0) {
-        continue;
-      }
-      const int end = task.first_warp + task.num_warps;
-      const std::string condition =
-          end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
-      text_.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-      open_tiles(task.num_tiles, first_block);
-      const std::string memory = fmt::format("shared + {}", task.scratch_offset_bytes);
-      emit_tile(task, memory, "tile", edge);
-      if (task.num_tiles > schedule_.blocks && scratch_bytes(task, schedule_.target) > 0) {
-        text_.line("{}::barrier();", team_type(task));
-      }
-      text_.close();
-      text_.close();
-      first_block = (first_block + task.num_tiles) % schedule_.blocks;
-      first = false;
+  /// The name of an edge that tiles wait for: in a profile build it stamps the wait.
+  std::string open_edge(const std::string& edge, int phase) {
+    if (!plan_.stamps) {
+      return edge;
     }
-  }
-
-  bool has_teams(const Phase& phase) const {
-    return !cpu_ && !phase.tasks.empty() && phase.tasks.back().first_warp > 0;
-  }
-
-  /// Tiles of all tasks of a phase, dealt round-robin to blocks.
-  void emit_phase(const Phase& phase, const std::string& edge) {
-    if (has_teams(phase)) {
-      emit_teams(phase, edge);
-      return;
-    }
-    const char* memory = cpu_ ? "scratch" : "shared";
-    std::int64_t total = 0;
-    for (const Task& task : phase.tasks) {
-      total += task.num_tiles;
-    }
-    open_tiles(total, 0);
-    std::int64_t first = 0;
-    bool has_scratch = false;
-    for (const Task& task : phase.tasks) {
-      has_scratch |= !cpu_ && scratch_bytes(task, schedule_.target) > 0;
-      if (task.num_tiles == 0) {
-        continue;
-      }
-      const std::string tile = first == 0 ? "tile" : fmt::format("tile - {}", first);
-      const bool is_only = first == 0 && task.num_tiles == total;
-      if (first + task.num_tiles < total) {
-        text_.open("{}if (tile < {})", first == 0 ? "" : "else ", first + task.num_tiles);
-      } else if (!is_only) {
-        text_.open("else");
-      }
-      emit_tile(task, memory, tile, edge);
-      if (!is_only) {
-        text_.close();
-      }
-      first += task.num_tiles;
-    }
-    if (has_scratch && total > schedule_.blocks) {
-      text_.line("block_barrier();  // the next tile uses the same shared memory");
-    }
-    text_.close();
+    const std::string stamped = fmt::format("stamped{}", phase);
+    text_.line("StampedEdge {}({}, stamps, {});", stamped, edge, phase);
+    return stamped;
   }
 
   /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
-    const bool is_open = schedule_.overlaps && reads_early(phase) && !plan_.arguments_in_memory;
-    if (schedule_.overlaps && !is_open && !has_residents()) {
+    const bool is_open = waits_in_tiles(schedule_, plan_, 0);
+    if (schedule_.overlaps && !is_open && !has_residents(schedule_)) {
       text_.line("start.wait();");
     }
+    stamp(0, "kBegin");
     if (!schedule_.warmed.empty()) {
       text_.open("if (step == 0)");
       text_.line("int sector = thread_index();");
@@ -397,18 +228,23 @@ class Lowering {
       }
       text_.close();
     }
-    emit_phase(phase, is_open ? "start" : "");
+    const std::string edge = is_open ? open_edge("start", 0) : "";
+    emit_phase(text_, context_, phase, edge);
     if (is_open) {
-      text_.line("start.wait();");
+      text_.line("{}.wait();", edge);
     }
+    stamp(0, "kEnd");
   }
 
   /// A phase whose tiles read early, and its edge.
-  void emit_open_edge(const Phase& phase, int place) {
-    const std::string edge = fmt::format("edge{}", place);
-    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", edge, place);
-    emit_phase(phase, edge);
+  void emit_open_phase(const Phase& phase, int place) {
+    const std::string grid_edge = fmt::format("edge{}", place);
+    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", grid_edge, place);
+    stamp(place, "kBegin");
+    const std::string edge = open_edge(grid_edge, place);
+    emit_phase(text_, context_, phase, edge);
     text_.line("if (!{}.wait()) return;", edge);
+    stamp(place, "kEnd");
   }
 
   void emit_body() {
@@ -424,8 +260,8 @@ class Lowering {
     for (int p = 0; p < num_phases; ++p) {
       const Phase& phase = schedule_.phases[Index(p)];
       text_.line("// Phase {}.", p + 1);
-      if (!cpu_ && p > 0 && phase.edge_before == Edge::Grid && reads_early(phase)) {
-        emit_open_edge(phase, p);
+      if (p > 0 && waits_in_tiles(schedule_, plan_, Index(p))) {
+        emit_open_phase(phase, p);
         continue;
       }
       if (p == 0 && !cpu_) {
@@ -435,10 +271,15 @@ class Lowering {
       if (p > 0) {
         emit_edge(phase.edge_before, p);
       }
-      emit_phase(phase, "");
+      stamp(p, "kBegin");
+      emit_phase(text_, context_, phase, "");
+      stamp(p, "kEnd");
     }
     if (schedule_.steps_per_launch > 1) {
       text_.line("if (step + 1 == kStepsPerLaunch) break;");
+      if (plan_.stamps) {
+        text_.line("stamps.enter();");
+      }
       emit_edge(schedule_.step_edge, num_phases);
       text_.line("batch = batch + 1 == args.ring_length ? 0 : batch + 1;");
     }
@@ -448,7 +289,7 @@ class Lowering {
   /// What a launch does that is to make the copies of the state again.
   void emit_refresh() {
     text_.open("if (args.refresh != 0u)");
-    if (schedule_.overlaps && !has_residents()) {
+    if (schedule_.overlaps && !has_residents(schedule_)) {
       text_.line("start.wait();");
     }
     text_.line("const Buffers b = buffers_of_step(args, 0, args.first_batch);");
@@ -483,6 +324,16 @@ class Lowering {
       text_.line("[[maybe_unused]] char* const shared = shared_memory() + kSharedArenaBytes;");
     }
     text_.line("[[maybe_unused]] u32* const control = static_cast<u32*>(args.workspace);");
+    if (plan_.stamps) {
+      text_.line(
+          "const Stamps stamps(static_cast<char*>(args.workspace) + {}, {}, {}, {});",
+          plan_.stamps->offset_bytes,
+          cpu_ ? "block" : "block_index()",
+          plan_.stamps->phases.size(),
+          cpu_ ? "true" : "thread_index() == 0"
+      );
+      text_.line("stamps.enter();");
+    }
     if (schedule_.overlaps) {
       text_.line("LaunchEdge start;");
       if (plan_.arguments_in_memory) {
@@ -492,48 +343,22 @@ class Lowering {
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
     }
-    if (has_residents()) {
+    if (has_residents(schedule_)) {
       if (schedule_.overlaps) {
         text_.line("start.wait();");
       }
-      emit_residents(true);
+      emit_residents(text_, schedule_, true);
       text_.line("block_barrier();");
     }
     if (!schedule_.shadows.empty()) {
       emit_refresh();
     }
     emit_body();
-    if (has_residents()) {
+    if (has_residents(schedule_)) {
       text_.line("block_barrier();");
-      emit_residents(false);
+      emit_residents(text_, schedule_, false);
     }
     text_.close();
-  }
-
-  bool has_residents() const {
-    return std::any_of(
-        schedule_.buffers.begin(),
-        schedule_.buffers.end(),
-        [](const Buffer& buffer) { return buffer.is_resident; }
-    );
-  }
-
-  /// Brings resident state to shared memory, or back.
-  void emit_residents(bool to_shared) {
-    for (Index i = 0; i < schedule_.buffers.size(); ++i) {
-      const Buffer& buffer = schedule_.buffers[i];
-      if (!buffer.is_resident || (!to_shared && !is_written(static_cast<int>(i)))) {
-        continue;
-      }
-      const std::string shared = fmt::format("shared_memory() + {}", buffer.offset_bytes);
-      const std::string global = fmt::format("args.tensors[{}]", buffer.argument);
-      text_.line(
-          "copy_bytes<kThreads, {}>({}, {});",
-          buffer.num_elements * dtype_bytes(buffer.dtype),
-          to_shared ? shared : global,
-          to_shared ? global : shared
-      );
-    }
   }
 
   void emit_emulated_entry() {
@@ -559,8 +384,13 @@ class Lowering {
 
 }  // namespace
 
-KernelSource lower(const Program& program, const Schedule& schedule, const DeviceLimits& limits) {
-  return Lowering(program, schedule, limits).run();
+KernelSource lower(
+    const Program& program,
+    const Schedule& schedule,
+    const DeviceLimits& limits,
+    const LowerOptions& options
+) {
+  return Lowering(program, schedule, limits, options).run();
 }
 
 }  // namespace whet

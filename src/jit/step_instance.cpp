@@ -86,6 +86,21 @@ void StepInstance::refresh() {
   }
 }
 
+std::vector<std::uint64_t> StepInstance::stamps() const {
+  const LaunchPlan& plan = kernel_.plan();
+  WHET_CHECK(plan.stamps.has_value(), "the kernel is no profile build");
+  std::vector<std::uint64_t> words(
+      static_cast<std::size_t>(plan.blocks) * plan.stamps->words_per_block()
+  );
+  executor_.synchronize();
+  executor_.download(
+      words.data(),
+      static_cast<const std::byte*>(workspace_) + plan.stamps->offset_bytes,
+      words.size() * sizeof(std::uint64_t)
+  );
+  return words;
+}
+
 void StepInstance::poison(unsigned char value) {
   const std::size_t bytes = workspace_bytes(kernel_) - LaunchPlan::kControlBytes;
   executor_.fill(static_cast<std::byte*>(workspace_) + LaunchPlan::kControlBytes, value, bytes);

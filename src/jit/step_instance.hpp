@@ -29,6 +29,8 @@ class StepInstance {
   /// Makes the workspace fit the state: after others wrote the state or the workspace, or after a
   /// hang. Until then steps may go on from copies of the old state.
   void refresh();
+  /// The stamps of the last launch of a profile build, see StampPlan; waits for the launch.
+  std::vector<std::uint64_t> stamps() const;
   /// Fills the workspace behind the control words, so that a read of stale bytes shows.
   void poison(unsigned char value);
 

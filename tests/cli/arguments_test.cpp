@@ -57,6 +57,21 @@ INSTANTIATE_TEST_SUITE_P(
             {"'--targt'", "\"--target\""}},
         Refusal{"Workload", {"show"}, kUserError, {"workload"}},
         Refusal{"TwoWhats", {"show", kOnline, "--space", "--source"}, kUserError, {"--space"}},
+        Refusal{
+            "TimelineExtension",
+            {"evaluate", kOnline, "--timeline", "trace.txt"},
+            kUserError,
+            {"trace.txt", ".json", ".svg", "found \".txt\""}},
+        Refusal{
+            "TimelineFolder",
+            {"evaluate", kOnline, "--timeline", "/dev/null/trace.json"},
+            kUserError,
+            {"/dev/null/trace.json", "/dev/null: it is not a folder"}},
+        Refusal{
+            "TimelineWithoutRunning",
+            {"evaluate", kOnline, "--compile-only", "--timeline", "trace.json"},
+            kUserError,
+            {"--timeline", "--compile-only"}},
         Refusal{"MissingFile", {"show", "/nowhere/w.json"}, kUserError, {"/nowhere/w.json"}},
         Refusal{
             "Target", {"show", kOnline, "--target", "gpu"}, kUserError, {"gpu", "cuda-emulated"}},

@@ -169,6 +169,21 @@ TEST_F(WorkerFault, DuringAnInterleavedMeasurementCostsNoSamplesOfOthers) {
   }
 }
 
+TEST_F(WorkerFault, DuringATimelineEndsTheTimelineAndNothingElse) {
+  // The first worker validates; the timeline has one of its own.
+  inject("exit", "timeline", 1, 2);
+  Evaluator& evaluator = start();
+  const Configuration configuration = parse_configuration("tile_m=16");
+  ASSERT_EQ(evaluate(evaluator, configuration).status, Status::Ok);
+
+  const TimelineResponse response = evaluator.timeline(configuration);
+
+  EXPECT_EQ(response.outcome.status, Status::Crashed) << response.outcome.detail;
+  EXPECT_TRUE(response.timeline.blocks.empty());
+  EXPECT_TRUE(committer().has_value());
+  expect_goes_on();
+}
+
 TEST_F(WorkerFault, BeforeTheFirstAnswerEndsTheCommand) {
   inject("exit", "open");
   try {

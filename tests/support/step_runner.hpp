@@ -167,6 +167,9 @@ class StepRunner {
     return result;
   }
 
+  /// What the last launch of a profile build stamped.
+  std::vector<std::uint64_t> stamps() const { return instance_->stamps(); }
+
   /// Puts the first state back, as a caller would who knows of refresh() or not.
   void restore_state(bool with_refresh) {
     executor_.synchronize();
@@ -331,7 +334,8 @@ inline std::optional<BuiltStep> build_step(
     const Program& program,
     const std::string& configuration,
     const DeviceLimits& limits,
-    AccessChecks checks = AccessChecks::OfHelpers
+    AccessChecks checks = AccessChecks::OfHelpers,
+    const LowerOptions& options = {}
 ) {
   auto resolved = resolve(program, parse_configuration(configuration), limits);
   if (const auto* violation = std::get_if<ConstraintViolation>(&resolved)) {
@@ -343,7 +347,7 @@ inline std::optional<BuiltStep> build_step(
   for (const std::string& hazard : find_hazards(program, built.schedule)) {
     ADD_FAILURE() << configuration << ": " << hazard;
   }
-  built.source = lower(program, built.schedule, limits);
+  built.source = lower(program, built.schedule, limits, options);
   const CompileOutcome outcome =
       compile(built.source, {.cache_folder = test_cache(), .emulation_checks = checks});
   if (outcome.status != Status::Ok) {

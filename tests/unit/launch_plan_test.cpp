@@ -29,6 +29,13 @@ LaunchPlan full_plan() {
       {KernelArgument::Role::State, 2, DType::F32, 4096, 0},
       {KernelArgument::Role::Output, 3, DType::F16, 0, 0},
   };
+  plan.stamps = StampPlan{
+      .offset_bytes = 4096,
+      .phases = {
+          {.tasks = {"mm1.fwd", "map2"},
+           .edge_before = Edge::Grid,
+           .waits_in_tiles = true,
+           .has_teams = true}}};
   return plan;
 }
 
@@ -83,6 +90,22 @@ TEST(LaunchPlan, RefusesAnUnknownRole) {
   EXPECT_EQ(
       refusal(json),
       "launch plan.arguments[0].role: expected input, scalar, state or output, found \"weight\""
+  );
+}
+
+TEST(LaunchPlan, OfABuildWithoutStampsSaysNothingOfThem) {
+  LaunchPlan plan = full_plan();
+  plan.stamps.reset();
+  EXPECT_FALSE(to_json(plan).contains("stamps"));
+  EXPECT_EQ(launch_plan_from_json(to_json(plan)), plan);
+}
+
+TEST(LaunchPlan, RefusesAnUnknownEdge) {
+  Json json = to_json(full_plan());
+  json["stamps"]["phases"][0]["edge_before"] = "cluster";
+  EXPECT_EQ(
+      refusal(json),
+      "launch plan.stamps.phases[0].edge_before: expected none, block or grid, found \"cluster\""
   );
 }
 

@@ -37,6 +37,7 @@ TEST(Messages, KeepACompileRequest) {
   request.options.cache_folder = "/tmp/cache";
   request.options.timeout = std::chrono::milliseconds(1234);
   request.options.emulation_checks = AccessChecks::OfHelpers;
+  request.profile = true;
   const CompileRequest got = through_a_frame(request);
   EXPECT_EQ(got.workload, request.workload);
   EXPECT_EQ(got.limits, request.limits);
@@ -44,6 +45,7 @@ TEST(Messages, KeepACompileRequest) {
   EXPECT_EQ(got.options.cache_folder, request.options.cache_folder);
   EXPECT_EQ(got.options.timeout, request.options.timeout);
   EXPECT_EQ(got.options.emulation_checks, request.options.emulation_checks);
+  EXPECT_EQ(got.profile, request.profile);
 }
 
 TEST(Messages, KeepACompileResponse) { EXPECT_EQ(through_a_frame(compiled()), compiled()); }
@@ -65,6 +67,8 @@ TEST(Messages, KeepTheWorkersRequests) {
   measure.plan.steady.window = 9;
   EXPECT_EQ(through_a_frame(measure), measure);
   EXPECT_EQ(through_a_frame(UnloadRequest{.id = 6}), UnloadRequest{.id = 6});
+  const TimelineRequest timeline{.id = 5, .bundle = "b1", .num_steps = 12, .num_launches = 3};
+  EXPECT_EQ(through_a_frame(timeline), timeline);
 }
 
 TEST(Messages, KeepTheWorkersAnswers) {
@@ -87,6 +91,16 @@ TEST(Messages, KeepTheWorkersAnswers) {
            .steady = false,
            .samples = {{.time_ns = 12.5, .clock_mhz = 1980, .throttled = true}}}}};
   EXPECT_EQ(through_a_frame(measured), measured);
+  const TimelineResponse timelined{
+      .outcome = outcome,
+      .timeline = {
+          .phases = {{.tasks = {"mm1.fwd"}, .edge = "launch", .has_teams = true}},
+          .blocks = {{.processor = 3, .enter_ns = 1.5, .phases = {{1.0, 2.0, 3.0, 4.0}}}},
+          .num_launches = 15,
+          .alignment = "one clock",
+          .step_time_ns = 9000.5,
+          .has_time = false}};
+  EXPECT_EQ(through_a_frame(timelined), timelined);
 }
 
 TEST(Messages, KeepErrorsThatAreNoNumbers) {

@@ -1,0 +1,150 @@
+#include "codegen/buffers_text.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "codegen/expression.hpp"
+
+namespace whet {
+namespace {
+
+using Index = std::size_t;
+
+bool is_written(const Schedule& schedule, int buffer) {
+  for (const Phase& phase : schedule.phases) {
+    for (const Task& task : phase.tasks) {
+      for (const Store& store : task.stores) {
+        if (store.access.buffer == buffer) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+void emit_shared_buffer(TextWriter& text, const Buffer& buffer, const std::string& type) {
+  text.line(
+      "b.{} = reinterpret_cast<{}>(shared_memory() + {});", buffer.symbol, type, buffer.offset_bytes
+  );
+}
+
+void emit_buffer(
+    TextWriter& text,
+    const Program& program,
+    const Schedule& schedule,
+    const Buffer& buffer,
+    bool written
+) {
+  const std::string type = (written ? "" : "const ") + element_type(buffer.dtype) + "*";
+  switch (buffer.storage) {
+    case Storage::Argument: {
+      if (buffer.is_resident) {
+        emit_shared_buffer(text, buffer, type);
+        return;
+      }
+      std::string offset;
+      if (buffer.step_stride_elements != 0) {
+        const bool input = Index(buffer.argument) < program.inputs.size();
+        offset =
+            fmt::format(" + {} * {}", input ? "batch" : "i64{step}", buffer.step_stride_elements);
+      }
+      text.line(
+          "b.{} = static_cast<{}>(args.tensors[{}]){};",
+          buffer.symbol,
+          type,
+          buffer.argument,
+          offset
+      );
+      return;
+    }
+    case Storage::Workspace:
+    case Storage::Persistent: {
+      const std::int64_t first =
+          buffer.storage == Storage::Workspace ? schedule.persistent_bytes : 0;
+      text.line(
+          "b.{} = reinterpret_cast<{}>(arena + {});",
+          buffer.symbol,
+          type,
+          first + buffer.offset_bytes
+      );
+      return;
+    }
+    case Storage::Shared:
+      emit_shared_buffer(text, buffer, type);
+      return;
+  }
+}
+
+}  // namespace
+
+void emit_arguments(TextWriter& text, const LaunchPlan& plan) {
+  text.open("struct StepArguments");
+  text.line("void* tensors[{}];", std::max<Index>(plan.arguments.size(), 1));
+  text.line("void* workspace;");
+  text.line("u32 ring_length;");
+  text.line("u32 first_batch;");
+  text.line("u32 spin_limit;");
+  text.line("u32 refresh;");
+  text.close(";");
+  text.blank();
+}
+
+void emit_buffers(TextWriter& text, const Program& program, const Schedule& schedule) {
+  text.line("/// Where the tensors of one step lie.");
+  text.open("struct Buffers");
+  for (Index i = 0; i < schedule.buffers.size(); ++i) {
+    const Buffer& buffer = schedule.buffers[i];
+    text.line(
+        "{}{}* {};",
+        is_written(schedule, static_cast<int>(i)) ? "" : "const ",
+        element_type(buffer.dtype),
+        buffer.symbol
+    );
+  }
+  text.close(";");
+  text.blank();
+  text.line("/// `batch` is the step's place in the ring of inputs.");
+  text.open(
+      "WHET_DEVICE Buffers buffers_of_step(const StepArguments& args, [[maybe_unused]] int step, "
+      "[[maybe_unused]] i64 batch)"
+  );
+  text.line(
+      "[[maybe_unused]] char* const arena = static_cast<char*>(args.workspace) + {};",
+      LaunchPlan::kControlBytes
+  );
+  text.line("Buffers b;");
+  for (Index i = 0; i < schedule.buffers.size(); ++i) {
+    emit_buffer(
+        text, program, schedule, schedule.buffers[i], is_written(schedule, static_cast<int>(i))
+    );
+  }
+  text.line("return b;");
+  text.close();
+  text.blank();
+}
+
+bool has_residents(const Schedule& schedule) {
+  return std::any_of(schedule.buffers.begin(), schedule.buffers.end(), [](const Buffer& buffer) {
+    return buffer.is_resident;
+  });
+}
+
+void emit_residents(TextWriter& text, const Schedule& schedule, bool to_shared) {
+  for (Index i = 0; i < schedule.buffers.size(); ++i) {
+    const Buffer& buffer = schedule.buffers[i];
+    if (!buffer.is_resident || (!to_shared && !is_written(schedule, static_cast<int>(i)))) {
+      continue;
+    }
+    const std::string shared = fmt::format("shared_memory() + {}", buffer.offset_bytes);
+    const std::string global = fmt::format("args.tensors[{}]", buffer.argument);
+    text.line(
+        "copy_bytes<kThreads, {}>({}, {});",
+        buffer.num_elements * dtype_bytes(buffer.dtype),
+        to_shared ? shared : global,
+        to_shared ? global : shared
+    );
+  }
+}
+
+}  // namespace whet
