@@ -28,6 +28,7 @@ struct Buffer {
   int argument = -1;                      ///< Argument: position in the launch plan's arguments
   std::int64_t offset_bytes = 0;          ///< in its arena
   std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
+  std::int64_t alignment_bytes = 16;      ///< of the first element
 
   bool operator==(const Buffer&) const = default;
 };
