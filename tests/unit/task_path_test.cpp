@@ -66,7 +66,8 @@ TEST(TaskPath, SaysWhyCopiesAreNotAsynchronous) {
   const TaskPath without = first_path(program, "partition=grid operands=staged shadows=off");
 
   EXPECT_EQ(
-      with.path, "operands staged: A by copies of 16 bytes, B by copies of 16 bytes; results by up to 4"
+      with.path,
+      "operands staged: A by copies of 16 bytes, B by copies of 16 bytes; results by up to 4"
   );
   EXPECT_EQ(
       without.slower,
