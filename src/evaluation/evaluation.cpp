@@ -215,7 +215,7 @@ Evaluation evaluation_from_json(const Json& json) {
         .limit = number_field(worst, "limit"),
         .seed = field<std::uint64_t>(worst, "seed")};
   }
-  // Records of before 0.1.0 named no paths.
+  // Older records name no paths.
   for (const Json& path : json.value("paths", Json::array())) {
     evaluation.paths.push_back(path_from_json(path));
   }
