@@ -57,6 +57,7 @@ CompileResponse lower_and_compile(
       .plan = source.plan,
       .source_sha256 = outcome.source_sha256,
       .resources = outcome.resources,
+      .paths = task_paths(schedule),
       .compile_s = outcome.compile_s,
       .cache_hit = outcome.cache_hit};
   if (response.status != Status::Ok) {

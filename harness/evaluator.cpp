@@ -104,6 +104,7 @@ Evaluation Evaluator::next() {
   evaluation.source_sha256 = compiled.source_sha256;
   evaluation.compile_s = compiled.compile_s;
   evaluation.resources = compiled.resources;
+  evaluation.paths = compiled.paths;
   if (compiled.status == Status::Ok) {
     artifacts_[oldest.configuration] = compiled;
     run_with_retry(compiled, evaluation);

@@ -50,6 +50,15 @@ void fields(Io& io, X& x) {
   io("code_bytes", x.code_bytes);
 }
 
+template <typename Io, Is<TaskPath> X>
+void fields(Io& io, X& x) {
+  io("task", x.task);
+  io("ops", x.ops);
+  io("engine", x.engine);
+  io("path", x.path);
+  io("slower", x.slower);
+}
+
 template <typename Io, Is<SteadyRule> X>
 void fields(Io& io, X& x) {
   io("window", x.window);
@@ -117,6 +126,7 @@ void fields(Io& io, X& x) {
   io("plan", x.plan);
   io("source_sha256", x.source_sha256);
   io("resources", x.resources);
+  io("paths", x.paths);
   io("compile_s", x.compile_s);
   io("cache_hit", x.cache_hit);
 }

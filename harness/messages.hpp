@@ -50,6 +50,7 @@ struct CompileResponse {
   LaunchPlan plan;
   std::string source_sha256;
   Resources resources;
+  std::vector<TaskPath> paths;
   double compile_s = 0.0;
   bool cache_hit = false;
 

@@ -4,6 +4,7 @@
 
 #include "cli/configuration_choice.hpp"
 #include "cli/evaluator_setup.hpp"
+#include "cli/schedule_text.hpp"
 #include "cli/timeline_files.hpp"
 #include "cli/workload_choice.hpp"
 #include "report/format.hpp"
@@ -21,6 +22,7 @@ Evaluation compiled_only(const Configuration& configuration, const CompileRespon
   evaluation.source_sha256 = response.source_sha256;
   evaluation.compile_s = response.compile_s;
   evaluation.resources = response.resources;
+  evaluation.paths = response.paths;
   return evaluation;
 }
 
@@ -52,6 +54,12 @@ void print_text(const Evaluation& evaluation, const DeviceLimits& limits) {
   }
   if (limits.target == Target::Cuda && !evaluation.source_sha256.empty()) {
     print_resources(evaluation.resources);
+  }
+  for (const TaskPath& path : evaluation.paths) {
+    fmt::print("{:<14} {}\n", path.task, describe_path(path));
+    for (const std::string& obstacle : path.slower) {
+      fmt::print("{:<14}   {}\n", "", obstacle);
+    }
   }
   if (const auto& worst = evaluation.worst) {
     fmt::print(

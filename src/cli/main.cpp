@@ -155,7 +155,8 @@ void add_report(CLI::App& app, Arguments& arguments) {
   ReportOptions& options = arguments.report;
   report.add_option("workload", options.workload, "only this workload");
   add_dims(report, options.dims);
-  report.add_option("--format", options.format, "markdown, csv or json");
+  report.add_option("--format", options.format, "text, markdown, csv or json");
+  report.add_flag("--knobs", options.knobs, "best time by value of each knob; cost of its default");
   add_database(report, options.database);
   report.callback([&arguments] {
     arguments.command = [&arguments] {

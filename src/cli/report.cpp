@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/workload_choice.hpp"
+#include "report/knob_tables.hpp"
 #include "report/stored_sessions.hpp"
 #include "report/tables.hpp"
 
@@ -12,7 +13,36 @@ namespace {
 
 constexpr const char* kTitle = "whet: tuned workloads";
 
+/// Throws UserError.
+[[noreturn]] void refuse_format(const std::string& format) {
+  throw UserError(fmt::format("--format: expected text, markdown, csv or json, found '{}'", format)
+  );
+}
+
+std::string render_knobs(const std::string& format, const std::vector<SessionReport>& sessions) {
+  std::vector<KnobReport> reports;
+  for (const SessionReport& session : sessions) {
+    reports.push_back(knob_report(session));
+  }
+  if (format == "text") {
+    return knobs_text(reports);
+  }
+  if (format == "markdown") {
+    return knobs_markdown(reports);
+  }
+  if (format == "csv") {
+    return knobs_csv(reports);
+  }
+  if (format == "json") {
+    return knobs_document(reports).dump(2) + "\n";
+  }
+  refuse_format(format);
+}
+
 std::string render(const std::string& format, const std::vector<SessionReport>& reports) {
+  if (format == "text") {
+    return suite_table(reports);
+  }
   if (format == "markdown") {
     return to_markdown(kTitle, reports);
   }
@@ -22,7 +52,7 @@ std::string render(const std::string& format, const std::vector<SessionReport>& 
   if (format == "json") {
     return report_document(kTitle, reports, Samples::Kept).dump(2) + "\n";
   }
-  throw UserError(fmt::format("--format: expected markdown, csv or json, found '{}'", format));
+  refuse_format(format);
 }
 
 }  // namespace
@@ -36,7 +66,9 @@ int run_report(const ReportOptions& options, const Environment& environment) {
   const RecordStore store =
       RecordStore::open(database_path(environment, options.database), RecordStore::Mode::ReadOnly);
   const std::vector<SessionReport> reports = stored_sessions(store, filter);
-  fmt::print("{}", render(options.format, reports));
+  fmt::print(
+      "{}", options.knobs ? render_knobs(options.format, reports) : render(options.format, reports)
+  );
   return reports.empty() ? 1 : 0;
 }
 

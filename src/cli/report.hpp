@@ -12,6 +12,7 @@ struct ReportOptions {
   std::string workload;  ///< empty: all
   std::vector<std::string> dims;
   std::string format = "markdown";
+  bool knobs = false;  ///< what each knob brought, instead of what won
   std::string database;
 };
 

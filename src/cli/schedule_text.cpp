@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <string_view>
+#include <vector>
 
 namespace whet {
 namespace {
@@ -34,22 +35,23 @@ std::string_view storage_name(Storage storage) {
   return "shared";
 }
 
-std::string describe_work(const Task& task) {
+std::string describe_work(const Task& task, Target target) {
   if (task.gemm) {
     const GemmTiling& tiling = task.gemm->tiling;
-    const std::string staging =
-        tiling.direct ? "direct"
-                      : fmt::format("staged in {} stages of {}", tiling.stages, tiling.tile_k);
-    return fmt::format(
-        "gemm k={} {}, {} tile {}x{}, split_k {}, {}",
+    std::string text = fmt::format(
+        "gemm k={} {}, tile {}x{}",
         task.gemm->k,
         dtype_name(task.gemm->dtype),
-        tiling.engine == Engine::Mma ? "mma" : "simt",
         tiling.tile_m,
-        tiling.tile_n,
-        tiling.split_k,
-        staging
+        tiling.tile_n
     );
+    if (target != Target::Cpu) {
+      text += fmt::format(", split_k {}", tiling.split_k);
+    }
+    if (target != Target::Cpu && !tiling.direct) {
+      text += fmt::format(", {} stages of {}", tiling.stages, tiling.tile_k);
+    }
+    return text;
   }
   if (task.reduce) {
     return fmt::format(
@@ -59,19 +61,23 @@ std::string describe_work(const Task& task) {
   return task.is_commit ? "commit of staged state" : "map";
 }
 
-std::string describe_task(const Task& task, const Schedule& schedule) {
+std::string describe_task(const Task& task, const TaskPath& path, const Schedule& schedule) {
   std::string text = fmt::format(
       "    {} [{}]: {}, {} tiles, {} nodes, stores",
       task.name,
       fmt::join(task.domain, ", "),
-      describe_work(task),
+      describe_work(task, schedule.target),
       task.num_tiles,
       task.nodes.size()
   );
   for (const Store& store : task.stores) {
     text += " " + schedule.buffers.at(static_cast<std::size_t>(store.access.buffer)).symbol;
   }
-  return text + "\n";
+  text += fmt::format("\n      {}\n", describe_path(path));
+  for (const std::string& obstacle : path.slower) {
+    text += fmt::format("        {}\n", obstacle);
+  }
+  return text;
 }
 
 std::string describe_buffer(const Buffer& buffer) {
@@ -89,7 +95,13 @@ std::string describe_buffer(const Buffer& buffer) {
 
 }  // namespace
 
+std::string describe_path(const TaskPath& path) {
+  return fmt::format("{}: {}, {}", path.ops, path.engine, path.path);
+}
+
 std::string describe_schedule(const Schedule& schedule) {
+  const std::vector<TaskPath> paths = task_paths(schedule);
+  auto path = paths.begin();
   std::string text = fmt::format(
       "{} blocks of {} threads, partition {}, {} steps a launch, {} between steps\n",
       schedule.blocks,
@@ -111,7 +123,7 @@ std::string describe_schedule(const Schedule& schedule) {
         "  phase {} (after {})\n", i, i == 0 ? "the start" : edge_name(phase.edge_before)
     );
     for (const Task& task : phase.tasks) {
-      text += describe_task(task, schedule);
+      text += describe_task(task, *path++, schedule);
     }
   }
   text += "buffers\n";

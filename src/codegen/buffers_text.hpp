@@ -10,8 +10,8 @@ namespace whet {
 /// Defines `StepArguments`, the argument block of a launch (see LaunchPlan).
 void emit_arguments(TextWriter& text, const LaunchPlan& plan);
 
-/// Defines `Buffers`, a pointer for each buffer of the schedule, and `buffers_of_step(args, step)`,
-/// which finds them for a step of the launch.
+/// Defines `Buffers`, a pointer for each buffer of the schedule, and `buffers_of_step(args, step,
+/// batch)`, which finds them for a step of the launch.
 void emit_buffers(TextWriter& text, const Program& program, const Schedule& schedule);
 
 /// Whether state is in shared memory while a launch runs.

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/task_text.hpp"
+#include "schedule/operand_path.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -13,106 +14,39 @@ namespace {
 
 using Index = std::size_t;
 
-/// Whether every access to `count` elements that are neighbours along dimension `along`, the first
-/// of them at a multiple of `count`, is one aligned access.
-bool is_run(
-    const Access& access, std::size_t along, std::int64_t count, const EmitContext& context
-) {
-  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
-  const std::int64_t bytes = count * dtype_bytes(buffer.dtype);
-  if (access.guard || access.strides[along] != 1 || access.offset % count != 0 ||
-      context.alignment_bytes[Index(access.buffer)] % bytes != 0) {
-    return false;
-  }
-  for (std::size_t d = 0; d < access.strides.size(); ++d) {
-    if (d != along && access.strides[d] % count != 0) {
-      return false;
-    }
-  }
-  // Of a state or an output, step n + 1 lies right behind step n.
-  return buffer.step_stride_elements % count == 0;
-}
-
-/// Whether 16-byte asynchronous copies may fetch an operand: the bytes lie as they are staged,
-/// every chunk is whole and aligned, and they lie in global memory, where such copies read.
-bool is_async(
-    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
-) {
-  const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
-  const std::int64_t chunk = 16 / dtype_bytes(gemm.dtype);
-  const bool along_k = operand.access.strides[1] == 1;
-  return operand.stored == gemm.dtype && !is_in_shared(buffer) &&
-         (along_k ? gemm.k : rows) % chunk == 0 &&
-         is_run(operand.access, along_k ? 1 : 0, chunk, context);
-}
-
-/// Whether threads may take an operand's words as they lie in memory.
-bool has_words(const GemmTask& gemm, const GemmOperand& operand) {
-  return operand.stored == gemm.dtype || operand.stored == DType::F32;
-}
-
-/// Whether a thread's four elements along k are neighbours.
-bool is_quad(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
-  return has_words(gemm, operand) && gemm.k % 4 == 0 && is_run(operand.access, 1, 4, context);
-}
-
-/// Whether eight of 16 bits are too, from a multiple of eight on.
-bool is_octet(const GemmTask& gemm, const GemmOperand& operand, const EmitContext& context) {
-  return gemm.tiling.engine == Engine::Mma && gemm.k % 8 == 0 && operand.stored == gemm.dtype &&
-         is_run(operand.access, 1, 8, context);
-}
-
-/// How many rows that are neighbours a thread may fetch at once; 1 if none, or if k is the better
-/// way.
-int rows_in_a_run(
-    const GemmTask& gemm, const GemmOperand& operand, std::int64_t rows, const EmitContext& context
-) {
-  if (!gemm.tiling.direct || !has_words(gemm, operand) || is_quad(gemm, operand, context)) {
-    return 1;
-  }
-  for (const int run : {8, 4, 2}) {
-    // Of f32, no access is wider than four.
-    const int access = operand.stored == DType::F32 ? std::min(run, 4) : run;
-    if (rows % run == 0 && is_run(operand.access, 0, access, context)) {
-      return run;
-    }
-  }
-  return 1;
-}
-
 void emit_operand(
     TextWriter& text,
     const char* name,
-    const GemmTask& gemm,
-    const GemmOperand& operand,
-    std::int64_t rows,
+    const Task& task,
+    Side side,
     std::int64_t tile,
     const EmitContext& context
 ) {
+  const GemmTask& gemm = *task.gemm;
+  const GemmOperand& operand = operand_of(gemm, side);
+  const OperandPath path = operand_path(context.schedule, task, side);
   const Buffer& buffer = context.schedule.buffers[Index(operand.access.buffer)];
   const std::string element =
       fmt::format("b.{}[{}]", buffer.symbol, element_index(operand.access, {"row", "k"}));
   const char* const parameters = "(const Buffers& b, int row, int k)";
   text.open("struct {}", name);
-  text.line("static constexpr int kRows = {}, kTile = {};", rows, tile);
+  text.line("static constexpr int kRows = {}, kTile = {};", operand_rows(task, side), tile);
   if (gemm.tiling.direct) {
     text.line("static constexpr bool kEarly = {};", operand.is_early);
   }
   text.open("WHET_MEMBER static float at{}", parameters);
   text.line("return to_f32({});", element);
   text.close();
-  const int run = rows_in_a_run(gemm, operand, rows, context);
-  text.line("static constexpr int kRun = {};", run);
+  text.line("static constexpr int kRun = {};", path.rows);
   bool has_address = false;
   if (gemm.tiling.direct) {
-    const bool quad = is_quad(gemm, operand, context);
-    has_address = quad || run > 1;
-    text.line("static constexpr bool kQuad = {};", quad);
-    text.line("static constexpr bool kOctet = {};", quad && is_octet(gemm, operand, context));
+    has_address = path.along_k > 1 || path.rows > 1;
+    text.line("static constexpr bool kQuad = {};", path.along_k >= 4);
+    text.line("static constexpr bool kOctet = {};", path.along_k >= 8);
     text.line("using Stored = {};", has_address ? element_type(operand.stored) : "Element");
   } else {
     text.line("using Stored = Element;");
-    has_address = is_async(gemm, operand, rows, context);
+    has_address = path.is_async;
     text.line("static constexpr bool kAlongK = {};", operand.access.strides[1] == 1);
     text.line("static constexpr bool kAsync = {};", has_address);
   }
@@ -122,29 +56,6 @@ void emit_operand(
     text.close();
   }
   text.close(";");
-}
-
-/// Elements along n that the epilogue moves at once: four if that suits all accesses for which two
-/// would do.
-int epilogue_width(const Task& task, const EmitContext& context) {
-  const auto is_narrow = [&](const Access& access) {
-    return is_run(access, 1, 2, context) && !is_run(access, 1, 4, context);
-  };
-  if (task.domain[1] % 2 != 0) {
-    return 1;
-  }
-  const bool narrow = task.domain[1] % 4 != 0 ||
-                      std::any_of(
-                          task.nodes.begin(),
-                          task.nodes.end(),
-                          [&](const ExprNode& node) {
-                            return node.kind == ExprNode::Kind::Load && is_narrow(node.access);
-                          }
-                      ) ||
-                      std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
-                        return is_narrow(store.access);
-                      });
-  return narrow ? 2 : 4;
 }
 
 /// Whether all elements of a tile read the same one.
@@ -158,9 +69,9 @@ bool is_uniform(const Access& access) {
 /// What the epilogue reads and does, for runs of W elements along n.
 void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
   const auto& buffers = context.schedule.buffers;
-  const int width = epilogue_width(task, context);
+  const int width = epilogue_path(context.schedule, task).width;
   const auto is_wide = [&](const Access& access) {
-    return width > 1 && is_run(access, 1, width, context);
+    return width > 1 && is_run(context.schedule, access, 1, width);
   };
   std::vector<int> loads;
   std::vector<int> uniform_loads;
@@ -338,8 +249,8 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   );
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
-  emit_operand(text, "A", gemm, gemm.a, task.domain[0], t.tile_m, context);
-  emit_operand(text, "B", gemm, gemm.b, task.domain[1], t.tile_n, context);
+  emit_operand(text, "A", task, Side::A, t.tile_m, context);
+  emit_operand(text, "B", task, Side::B, t.tile_n, context);
   if (t.direct) {
     text.line("static constexpr bool kEarly = {};", has_early_epilogue(task));
   }

@@ -34,14 +34,9 @@ class Lowering {
   )
       : program_(program),
         schedule_(schedule),
-        context_{.schedule = schedule, .limits = limits, .alignment_bytes = {}},
+        context_{.schedule = schedule, .limits = limits},
         plan_(plan_launch(program, schedule, limits, workload_key(program))),
         cpu_(schedule.target == Target::Cpu) {
-    for (const Buffer& buffer : schedule.buffers) {
-      const auto argument = Index(buffer.argument);
-      const bool is_input = buffer.storage == Storage::Argument && argument < program.inputs.size();
-      context_.alignment_bytes.push_back(is_input ? program.inputs[argument].alignment_bytes : 16);
-    }
     if (options.profile) {
       add_stamps(plan_, schedule);
     }

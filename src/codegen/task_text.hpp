@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <string>
 
 #include "codegen/text.hpp"
 #include "schedule/device_limits.hpp"
@@ -13,7 +12,6 @@ namespace whet {
 struct EmitContext {
   const Schedule& schedule;
   const DeviceLimits& limits;
-  std::vector<std::int64_t> alignment_bytes;  ///< of each buffer's first element
 };
 
 /// Defines `<name>_tile(b, scratch, tile)`, one tile of a task, for the CPU target.

@@ -86,6 +86,24 @@ Resources resources_from_json(const Json& json) {
       .code_bytes = field<std::int64_t>(json, "code_bytes")};
 }
 
+Json to_json(const TaskPath& path) {
+  return {
+      {"task", path.task},
+      {"ops", path.ops},
+      {"engine", path.engine},
+      {"path", path.path},
+      {"slower", path.slower}};
+}
+
+TaskPath path_from_json(const Json& json) {
+  return {
+      .task = field<std::string>(json, "task"),
+      .ops = field<std::string>(json, "ops"),
+      .engine = field<std::string>(json, "engine"),
+      .path = field<std::string>(json, "path"),
+      .slower = field<std::vector<std::string>>(json, "slower")};
+}
+
 SampleBlock block_from_json(const Json& json) {
   SampleBlock block{
       .process = field<std::int64_t>(json, "process"),
@@ -163,6 +181,10 @@ Json to_json(const Evaluation& evaluation) {
         {"limit", number_to_json(evaluation.worst->limit)},
         {"seed", evaluation.worst->seed}};
   }
+  json["paths"] = Json::array();
+  for (const TaskPath& path : evaluation.paths) {
+    json["paths"].push_back(to_json(path));
+  }
   json["blocks"] = Json::array();
   for (const SampleBlock& block : evaluation.blocks) {
     json["blocks"].push_back(to_json(block));
@@ -192,6 +214,10 @@ Evaluation evaluation_from_json(const Json& json) {
         .error = number_field(worst, "error"),
         .limit = number_field(worst, "limit"),
         .seed = field<std::uint64_t>(worst, "seed")};
+  }
+  // Older records name no paths.
+  for (const Json& path : json.value("paths", Json::array())) {
+    evaluation.paths.push_back(path_from_json(path));
   }
   for (const Json& block : field<Json>(json, "blocks")) {
     evaluation.blocks.push_back(block_from_json(block));

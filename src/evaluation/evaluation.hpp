@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "schedule/configuration.hpp"
+#include "schedule/task_path.hpp"
 
 namespace whet {
 
@@ -80,6 +81,7 @@ struct Evaluation {
   std::string source_sha256;
   double compile_s = 0.0;
   Resources resources;
+  std::vector<TaskPath> paths;       ///< that its tasks take; none if no schedule was reached
   bool deterministic = false;        ///< two runs gave the same bits
   std::optional<TensorError> worst;  ///< largest error / limit of the validation
   std::vector<SampleBlock> blocks;

@@ -30,6 +30,7 @@ struct Buffer {
   std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
   /// Argument: state that is in the shared arena while a launch runs.
   bool is_resident = false;
+  std::int64_t alignment_bytes = 16;  ///< of the first element
 
   bool operator==(const Buffer&) const = default;
 };

@@ -89,7 +89,9 @@ class GraphBuilder {
   void add_argument_buffers() {
     int argument = 0;
     for (const ProgramInput& input : program_.inputs) {
-      set_home(input.value, add_argument(input.value, argument++, true));
+      const int id = add_argument(input.value, argument++, true);
+      graph_.buffers[Index(id)].alignment_bytes = input.alignment_bytes;
+      set_home(input.value, id);
     }
     for (const ValueId scalar : program_.scalars) {
       const int id = add_argument(scalar, argument++, true);

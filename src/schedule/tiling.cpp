@@ -182,9 +182,7 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.stages = static_cast<int>(number("stages"));
   tiling.split_k = static_cast<int>(number("split_k"));
   tiling.skew = static_cast<int>(number("skew"));
-  // f32 has no tensor-core path without TF32, which a workload would have to allow.
-  const bool mma =
-      knob(configuration, task.name, "engine") == "mma" && task.gemm->dtype != DType::F32;
+  const bool mma = why_not_mma(configuration, task).empty();
   tiling.engine = mma ? Engine::Mma : Engine::Simt;
   tiling.direct = knob(configuration, task.name, "operands") == "direct";
   if (tiling.direct) {
@@ -268,6 +266,14 @@ std::int64_t int_knob(
 
 bool flag_knob(const Configuration& configuration, const std::string& name) {
   return knob(configuration, "", name) == "on";
+}
+
+std::string why_not_mma(const Configuration& configuration, const Task& task) {
+  if (task.gemm->dtype == DType::F32) {
+    return "tensor cores multiply no f32 without TF32, which rounds it";
+  }
+  const std::string engine = knob(configuration, task.name, "engine");
+  return engine == "mma" ? "" : "engine = " + engine;
 }
 
 std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t threads) {

@@ -34,6 +34,9 @@ std::optional<ConstraintViolation> choose_tiles(
     const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 );
 
+/// Why a product of a CUDA target is not for tensor cores; empty if it is.
+std::string why_not_mma(const Configuration& configuration, const Task& task);
+
 /// How many along m and n: see share_tile.
 struct WarpGrid {
   std::int64_t m = 1;

@@ -1,6 +1,8 @@
-"""Stands in for `whet retime` and for a peer of scripts/peers.py: answers with made-up blocks.
+"""Stands in for `whet retime` and `whet tune` and for a peer of scripts/peers.py: answers with
+made-up blocks.
 
-fake_blocks.py ours [--no-winner CASE_DIM | --dies] retime FILE … | fake_blocks.py peer TIME_NS [FAULT]
+fake_blocks.py ours [--no-winner CASE_DIM | --dies | --slow-tuning] retime|tune FILE …
+fake_blocks.py peer TIME_NS [FAULT | per-batch]
 """
 import json
 import sys
@@ -33,14 +35,24 @@ def ours(arguments):
             "reason": "" if subjects else "nothing was tuned yet", "subjects": subjects,
         }
     )
+    # With the same time at any size.
     for count, line in enumerate(sys.stdin):
         if arguments[0] == "--dies" and count == 3:
             sys.exit("out of luck")
         answer(block(line.strip(), times[line.strip()]))
 
 
+def tune(arguments):
+    if arguments[0] == "--slow-tuning":
+        time.sleep(1000)
+    answer({"schema": "whet.result/1", "verdict": "Use"})
+
+
 def peer(time_ns, fault):
-    name = json.loads(sys.stdin.readline())["peer"]
+    request = json.loads(sys.stdin.readline())
+    name = request["peer"]
+    if fault == "per-batch":
+        time_ns /= request["workload"]["dims"]["batch"]
     if fault == "hangs":
         time.sleep(1000)
     subject = {"name": name, "status": "Absent" if fault == "absent" else "Ok", "detail": fault}
@@ -55,6 +67,6 @@ def peer(time_ns, fault):
 
 if __name__ == "__main__":
     if sys.argv[1] == "ours":
-        ours(sys.argv[2:])
+        tune(sys.argv[2:]) if "tune" in sys.argv[2:4] else ours(sys.argv[2:])
     else:
         peer(float(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")

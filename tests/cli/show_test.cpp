@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "cli/whet_program.hpp"
 
 namespace whet {
@@ -50,6 +51,44 @@ TEST(Show, ListsTheOpsOfTheWholeStep) {
   const std::string program = show(whet, {WhetProgram::workload("online.json"), "--program"});
 
   EXPECT_TRUE(says(program, "threshold_backward"));
+}
+
+TEST(Show, NamesThePathOfEachTaskOfASchedule) {
+  const WhetProgram whet;
+  const std::vector<std::string> shape{
+      WhetProgram::workload("mlp.json"), "--schedule", "--dim", "batch=9", "--dim", "in=10"};
+  std::vector<std::string> on_gpu = shape;
+  on_gpu.insert(on_gpu.end(), {"--device", "h200", "--set", "partition=grid"});
+
+  const std::string cuda = show(whet, on_gpu);
+
+  EXPECT_TRUE(says(cuda, "mm, cast, add, relu: mma, operands direct: A one by one"));
+  EXPECT_TRUE(says(cuda, "A: K = 10 is no multiple of 4: elements are fetched one by one"));
+  EXPECT_TRUE(says(show(whet, shape), "mm, cast, add, relu: vectors, packed panels"));
+}
+
+TEST(Evaluate, NamesThePathOfEachTask) {
+  const WhetProgram whet;
+  const std::vector<std::string> text{
+      "evaluate",
+      WhetProgram::workload("layers3_f32.json"),
+      "--target",
+      "cuda-emulated",
+      "--compile-only"};
+  std::vector<std::string> json = text;
+  json.emplace_back("--json");
+
+  const ProcessResult table = whet.run(text);
+  const Json document = Json::parse(whet.run(json).output);
+
+  EXPECT_EQ(table.exit.code, 0) << table.error_output;
+  EXPECT_TRUE(says(table.output, "mm, add, relu: simt, operands direct"));
+  EXPECT_TRUE(says(table.output, "not mma: tensor cores multiply no f32"));
+  const Json first = document["evaluation"]["paths"][0];
+  EXPECT_EQ(first["task"], "mm1");
+  EXPECT_EQ(first["ops"], "mm, add, relu");
+  EXPECT_EQ(first["engine"], "simt");
+  EXPECT_EQ(first["slower"].size(), 1U);
 }
 
 TEST(Show, FindsShippedWorkloadsByName) {

@@ -94,6 +94,32 @@ TEST(Tune, SavesWhatWasFinishedWhenInterruptedAndGoesOnFromThere) {
   EXPECT_EQ(check["problems"].size(), 0U);
 }
 
+// The untuned candidate of each alone: that the reference, the compiler and the worker take them.
+TEST(Suite, FindsAValidCandidateForEveryOtherProgram) {
+  if (!std::filesystem::exists(WHET_BIN_DIR "/whet-reference")) {
+    GTEST_SKIP() << "whet-reference is not built: WHET_TORCH is off";
+  }
+  const WhetProgram whet;
+
+  const ProcessResult result = whet.run(
+      {"suite",
+       WhetProgram::workload("programs.json"),
+       "--target",
+       "cpu",
+       "--budget",
+       "1",
+       "--json"},
+      kTuning
+  );
+
+  ASSERT_EQ(result.exit.code, 0) << result.error_output;
+  const Json document = Json::parse(result.output);
+  EXPECT_EQ(document["entries"].size(), 8U);
+  for (const Json& entry : document["entries"]) {
+    EXPECT_EQ(entry["counts"], (Json{{"Ok", 1}})) << entry["workload"];
+  }
+}
+
 TEST(Best, SaysThatNothingWasTunedYet) {
   const WhetProgram whet;
 

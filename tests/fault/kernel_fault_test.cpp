@@ -17,9 +17,9 @@ class KernelFault : public EvaluatorFixture {
     options_.compile.cache_folder = folder_.path() / "cache";
   }
 
-  /// Puts `statements` at the start of the kernel of the candidate that has `unroll=2`. A text
-  /// without the place to put them does not compile.
-  void begin_kernel_with(const std::string& statements) {
+  /// Puts `statements` at the start of the kernel of the candidate that has `knob`. A text without
+  /// the place to put them does not compile.
+  void begin_kernel_with(const std::string& statements, const std::string& knob = "unroll=2") {
     const std::filesystem::path compiler = folder_.path() / "compiler";
     write_file_atomically(
         compiler,
@@ -27,10 +27,12 @@ class KernelFault : public EvaluatorFixture {
         "case \" $* \" in *\" - \"*) ;; *) exec c++ \"$@\" ;; esac\n"
         "text=$(cat)\n"
         "loop='  for (int step = 0; step < kStepsPerLaunch; ++step) {'\n"
-        "case \"$text\" in *' unroll=2'*)\n"
-        "  case \"$text\" in *\"$loop\"*) ;; *) echo 'no loop over steps' >&2; exit 1 ;; esac\n"
-        "  before=${text%%\"$loop\"*}\n"
-        "  text=\"$before " +
+        "case \"$text\" in *' " +
+            knob +
+            "'*)\n"
+            "  case \"$text\" in *\"$loop\"*) ;; *) echo 'no loop over steps' >&2; exit 1 ;; esac\n"
+            "  before=${text%%\"$loop\"*}\n"
+            "  text=\"$before " +
             statements +
             "\n$loop${text#*\"$loop\"}\" ;;\n"
             "esac\n"
@@ -107,6 +109,22 @@ TEST_F(KernelFault, BlockThatNeverArrivesEndsAsBarrierHang) {
   EXPECT_EQ(evaluation.status, Status::BarrierHang);
   expect_says(evaluation.detail, "a block gave up waiting at barrier");
   expect_goes_on();
+}
+
+TEST_F(KernelFault, EmulatedBlockThatNeverArrivesEndsAsBarrierHang) {
+  options_.limits = emulated_limits();
+  options_.num_screen_blocks = 0;
+  begin_kernel_with("if (block_index() == 1) return;", "split_k=2");
+  Evaluator& evaluator = start();
+
+  const Evaluation bad =
+      evaluate(evaluator, parse_configuration("partition=grid blocks=4 split_k=2"));
+  const Evaluation good =
+      evaluate(evaluator, parse_configuration("partition=grid blocks=4 split_k=1"));
+
+  EXPECT_EQ(bad.status, Status::BarrierHang);
+  expect_says(bad.detail, "a block gave up waiting at barrier");
+  EXPECT_EQ(good.status, Status::Ok) << good.detail;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "jit/cuda_device.hpp"
+#include "support/instance_checks.hpp"
+#include "support/other_programs.hpp"
 #include "support/programs.hpp"
 #include "support/step_runner.hpp"
 
@@ -48,6 +50,8 @@ class OnGpu : public ::testing::Test {
 class GpuStep : public OnGpu, public ::testing::WithParamInterface<int> {};
 class GpuShadows : public OnGpu {};
 class GpuPartitions : public OnGpu {};
+class GpuInstances : public OnGpu {};
+class GpuOtherPrograms : public OnGpu {};
 
 TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
   const Case test = cases()[static_cast<std::size_t>(GetParam())];
@@ -114,6 +118,57 @@ TEST_F(GpuShadows, FollowStateThatOthersWroteOnceRefreshed) {
     EXPECT_EQ(runner.replay(4), first) << "a captured graph goes on from the restored state";
     runner.restore_state(false);
     EXPECT_NE(runner.replay(4), first);
+  }
+}
+
+TEST_F(GpuInstances, KeepApartOnTwoStreams) {
+  const auto first = make_cuda_executor("");  // each has a stream of its own
+  const auto second = make_cuda_executor("");
+  for (const std::string configuration :
+       {"partition=grid blocks=8", "partition=block", "partition=grid steps_per_launch=4"}) {
+    testing::expect_instances_keep_apart(*first, *second, query_device_limits(""), configuration);
+  }
+}
+
+TEST_F(GpuInstances, FollowRefreshInACapturedGraph) {
+  const auto executor = make_cuda_executor("");
+  for (const std::string configuration :
+       {"partition=grid shadows=on", "partition=block shadows=on"}) {
+    testing::expect_captured_steps_follow_refresh(
+        *executor, query_device_limits(""), configuration
+    );
+  }
+}
+
+TEST_F(GpuInstances, EndASpinForABlockThatNeverArrives) {
+  const auto executor = make_cuda_executor("");
+  testing::expect_spin_to_end(
+      *executor,
+      query_device_limits(""),
+      "partition=grid blocks=4 shadows=off",
+      "if (args.first_batch == 1u && block_index() == 1) return;"
+  );
+}
+
+TEST_F(GpuOtherPrograms, AgreeWithTheInterpreter) {
+  const DeviceLimits limits = query_device_limits("");
+  const auto executor = make_cuda_executor("");
+  constexpr int kSteps = 4;
+  for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+    for (const auto& [name, program] : testing::other_programs(dtype)) {
+      const testing::StepData data = testing::draw_data(program, 2);
+      const testing::StepResult expected = testing::interpret(program, data, kSteps);
+      for (const std::string& configuration : testing::tried_configurations(program, limits, 0)) {
+        SCOPED_TRACE(name + " " + std::string(dtype_name(dtype)) + ": " + configuration);
+        const auto built = testing::build_step(program, configuration, limits);
+        ASSERT_TRUE(built.has_value());
+        testing::StepRunner runner(*executor, program, built->artifact, built->source.plan, data);
+        EXPECT_LE(
+            testing::largest_error(runner.run(kSteps), expected, data, 1),
+            testing::error_limit(dtype)
+        );
+      }
+    }
   }
 }
 

@@ -69,29 +69,35 @@ class ProgramBuilder {
   int count_ = 0;
 };
 
-/// The seeds' two-layer network: one SGD step on the mean squared error.
+/// Linear layers of these widths with relu between them, from the width of the input to that of the
+/// output: one SGD step on the mean squared error.
+inline Program layers(std::int64_t batch, const std::vector<std::int64_t>& widths, DType dtype) {
+  ProgramBuilder b;
+  const std::size_t depth = widths.size() - 1;
+  ValueId h = b.input("x", {batch, widths.front()}, dtype);
+  const ValueId target = b.input("target", {batch, widths.back()}, dtype);
+  std::vector<ValueId> state;
+  for (std::size_t i = 0; i < depth; ++i) {
+    state.push_back(b.state("w" + std::to_string(i + 1), {widths[i], widths[i + 1]}));
+    state.push_back(b.state("b" + std::to_string(i + 1), {widths[i + 1]}));
+  }
+  for (std::size_t i = 0; i < depth; ++i) {
+    h = b.linear(h, state[2 * i], state[2 * i + 1], dtype);
+    h = i + 1 < depth ? b.op(OpKind::Relu, {h}) : h;
+  }
+  return b.finish(h, target);
+}
+
+/// The seeds' two-layer network.
 inline Program mlp(
     std::int64_t batch, std::int64_t in, std::int64_t hidden, std::int64_t out, DType dtype
 ) {
-  ProgramBuilder b;
-  const ValueId x = b.input("x", {batch, in}, dtype);
-  const ValueId target = b.input("target", {batch, out}, dtype);
-  const ValueId w1 = b.state("w1", {in, hidden});
-  const ValueId b1 = b.state("b1", {hidden});
-  const ValueId w2 = b.state("w2", {hidden, out});
-  const ValueId b2 = b.state("b2", {out});
-  const ValueId h = b.op(OpKind::Relu, {b.linear(x, w1, b1, dtype)});
-  return b.finish(b.linear(h, w2, b2, dtype), target);
+  return layers(batch, {in, hidden, out}, dtype);
 }
 
 /// One linear layer with a least-squares loss.
 inline Program head(std::int64_t batch, std::int64_t in, std::int64_t out, DType dtype) {
-  ProgramBuilder b;
-  const ValueId x = b.input("x", {batch, in}, dtype);
-  const ValueId target = b.input("target", {batch, out}, dtype);
-  const ValueId w = b.state("w", {in, out});
-  const ValueId bias = b.state("b", {out});
-  return b.finish(b.linear(x, w, bias, dtype), target);
+  return layers(batch, {in, out}, dtype);
 }
 
 /// y = (x W) W^T: one weight used twice.
@@ -117,6 +123,33 @@ inline Program residual(std::int64_t batch, std::int64_t width, DType dtype) {
     h = b.op(OpKind::Add, {h, b.op(OpKind::Relu, {b.linear(h, w, bias, dtype)})});
   }
   return b.finish(h, target);
+}
+
+/// A hidden layer that two linear heads share; the loss is the sum of theirs.
+inline Program two_heads(
+    std::int64_t batch,
+    std::int64_t in,
+    std::int64_t hidden,
+    std::int64_t first,
+    std::int64_t second,
+    DType dtype
+) {
+  ProgramBuilder b;
+  const ValueId x = b.input("x", {batch, in}, dtype);
+  const auto layer = [&](const std::string& name, ValueId from, std::int64_t k, std::int64_t n) {
+    return b.linear(from, b.state("w_" + name, {k, n}), b.state("b_" + name, {n}), dtype);
+  };
+  const ValueId h = b.op(OpKind::Relu, {layer("hidden", x, in, hidden)});
+  const auto loss = [&](const std::string& name, std::int64_t out) {
+    const ValueId target = b.input("target_" + name, {batch, out}, dtype);
+    const ValueId y = layer(name, h, hidden, out);
+    return b.op(OpKind::MseLoss, {b.cast(y, DType::F32), b.cast(target, DType::F32)});
+  };
+  const ValueId of_first = loss("first", first);
+  const ValueId of_second = loss("second", second);
+  const ValueId lr = b.tensor("lr", {}, DType::F32);
+  b.program.scalars.push_back(lr);
+  return b.descend(b.op(OpKind::Add, {of_first, of_second}), lr);
 }
 
 /// Two states that take each other's place, transposed, each step.

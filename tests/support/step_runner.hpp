@@ -124,12 +124,23 @@ class StepRunner {
       const LaunchPlan& plan,
       const StepData& data
   )
-      : executor_(executor), program_(program), plan_(plan), data_(data) {
-    kernel_ = executor.load(artifact, plan);
-    for (const KernelArgument& argument : plan.arguments) {
+      : StepRunner(executor, program, executor.load(artifact, plan), data) {}
+  /// Another instance of a kernel that is loaded already.
+  StepRunner(
+      Executor& executor,
+      const Program& program,
+      std::shared_ptr<const LoadedKernel> kernel,
+      const StepData& data
+  )
+      : executor_(executor),
+        program_(program),
+        plan_(kernel->plan()),
+        data_(data),
+        kernel_(std::move(kernel)) {
+    for (const KernelArgument& argument : plan_.arguments) {
       const std::int64_t copies = argument.role == KernelArgument::Role::Input
                                       ? static_cast<std::int64_t>(data.inputs.size())
-                                      : plan.steps_per_launch;
+                                      : plan_.steps_per_launch;
       const std::int64_t elements =
           std::max(argument.step_stride_elements * copies, argument.extent_elements);
       const auto bytes = static_cast<std::size_t>(
@@ -155,9 +166,8 @@ class StepRunner {
   /// Runs launches until `num_steps` steps are done; one entry a step, or a launch for the state.
   StepResult run(int num_steps) {
     StepResult result;
-    const auto ring = static_cast<std::uint32_t>(data_.inputs.size());
     for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
-      instance_->launch(ring, static_cast<std::uint32_t>(step) % ring);
+      launch(step);
       EXPECT_FALSE(instance_->hang_place().has_value());
       result.state.push_back(read(KernelArgument::Role::State, 0));
       for (int s = 0; s < plan_.steps_per_launch; ++s) {
@@ -169,6 +179,15 @@ class StepRunner {
 
   /// What the last launch of a profile build stamped.
   std::vector<std::uint64_t> stamps() const { return instance_->stamps(); }
+  /// Enqueues the launch that begins with a step, and reads nothing.
+  void launch(int step) {
+    const auto ring = static_cast<std::uint32_t>(data_.inputs.size());
+    instance_->launch(ring, static_cast<std::uint32_t>(step) % ring);
+  }
+  /// Waits for what was enqueued.
+  std::vector<Values> state() { return read(KernelArgument::Role::State, 0); }
+  StepInstance& instance() { return *instance_; }
+  const std::shared_ptr<const LoadedKernel>& kernel() const { return kernel_; }
 
   /// Puts the first state back, as a caller would who knows of refresh() or not.
   void restore_state(bool with_refresh) {
@@ -191,10 +210,21 @@ class StepRunner {
   /// The same steps as one recorded sequence, replayed once; the state after them.
   StepResult replay(int num_steps) {
     const std::unique_ptr<Replay> sequence = record(num_steps);
-    executor_.replay(*sequence);
-    executor_.synchronize();
+    return replay(*sequence);
+  }
+  StepResult replay(Replay& sequence) {
+    executor_.replay(sequence);
     EXPECT_FALSE(instance_->hang_place().has_value());
-    return {.state = {read(KernelArgument::Role::State, 0)}, .outputs = {}};
+    return {.state = {state()}, .outputs = {}};
+  }
+  /// Captures steps for replay.
+  std::unique_ptr<Replay> record(int num_steps) const {
+    const auto ring = static_cast<std::uint32_t>(data_.inputs.size());
+    std::vector<StepLaunch> launches;
+    for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
+      launches.push_back(instance_->arguments(ring, static_cast<std::uint32_t>(step) % ring));
+    }
+    return executor_.record(launches);
   }
   /// The median over 9 of the time of one replay of the steps; the state evolves meanwhile.
   double time_replays_ns(int num_steps, int replays_a_sample) {
@@ -209,15 +239,6 @@ class StepRunner {
   }
 
  private:
-  std::unique_ptr<Replay> record(int num_steps) const {
-    const auto ring = static_cast<std::uint32_t>(data_.inputs.size());
-    std::vector<StepLaunch> launches;
-    for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
-      launches.push_back(instance_->arguments(ring, static_cast<std::uint32_t>(step) % ring));
-    }
-    return executor_.record(launches);
-  }
-
   const TensorDesc& tensor_of(const KernelArgument& argument) const {
     const auto i = static_cast<std::size_t>(argument.index);
     switch (argument.role) {
@@ -306,7 +327,7 @@ class StepRunner {
   const Program& program_;
   LaunchPlan plan_;
   const StepData& data_;
-  std::unique_ptr<LoadedKernel> kernel_;
+  std::shared_ptr<const LoadedKernel> kernel_;
   std::vector<void*> tensors_;
   std::unique_ptr<StepInstance> instance_;
 };

@@ -21,6 +21,12 @@ TEST(Evaluation, SurvivesItsCodec) {
   }
 }
 
+TEST(Evaluation, ReadsRecordsThatNameNoPaths) {
+  Json old = to_json(records::evaluation(32, 2100.0));
+  old.erase("paths");
+  EXPECT_TRUE(evaluation_from_json(old).paths.empty());
+}
+
 TEST(Evaluation, CarriesNormsThatAreNotFinite) {
   Evaluation evaluation = records::evaluation(32, 2100.0);
   evaluation.worst->error = std::numeric_limits<double>::quiet_NaN();

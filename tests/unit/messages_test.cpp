@@ -23,6 +23,8 @@ CompileResponse compiled() {
       {.role = KernelArgument::Role::State, .index = 2, .extent_elements = 9}};
   response.source_sha256 = "abc";
   response.resources.registers = 128;
+  response.paths = {
+      {.task = "mm1", .ops = "mm", .engine = "mma", .path = "direct", .slower = {"K"}}};
   response.compile_s = 1.25;
   response.cache_hit = true;
   return response;

@@ -353,6 +353,19 @@ TEST(Workload, AnUpdateMayBeAViewOfAnotherState) {
   EXPECT_EQ(workload.step.value(state_called(workload.step, "a").after).strides, (Dims{1, 2}));
 }
 
+TEST(Suite, TheProgramsAreEightStepsInThreePrecisions) {
+  const Suite suite = load_suite(shipped("programs.json"));
+  std::set<std::string> keys;
+  std::set<DType> dtypes;
+  for (const SuiteEntry& entry : suite.entries) {
+    const Program step = load_workload(entry.workload, entry.dims).step;
+    keys.insert(workload_key(step));
+    dtypes.insert(step.value(step.inputs[0].value).dtype);
+  }
+  EXPECT_EQ(keys.size(), 8u);
+  EXPECT_EQ(dtypes, (std::set<DType>{DType::F32, DType::BF16, DType::F16}));
+}
+
 TEST(Suite, TheSeedsAreFiveStepsInTwoPrecisions) {
   const Suite suite = load_suite(shipped("seeds.json"));
   EXPECT_EQ(suite.name, "seeds");
