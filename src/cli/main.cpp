@@ -148,7 +148,12 @@ void add_report(CLI::App& app, Arguments& arguments) {
   ReportOptions& options = arguments.report;
   report.add_option("workload", options.workload, "only this workload");
   add_dims(report, options.dims);
-  report.add_option("--format", options.format, "markdown, csv or json");
+  CLI::Option* format = report.add_option("--format", options.format, "markdown, csv or json");
+  report
+      .add_flag(
+          "--ranking", options.ranking, "how well the model orders what was measured, by session"
+      )
+      ->excludes(format);
   add_database(report, options.database);
   report.callback([&arguments] {
     arguments.command = [&arguments] {
@@ -198,7 +203,11 @@ void add_tuning(CLI::App& app, TuneOptions& options) {
   add_device(app, options.device);
   add_database(app, options.database);
   app.add_option("--budget", options.budget, "evaluations (200) or time (90s, 5m) a workload");
-  app.add_option("--strategy", options.strategy, "random or exhaustive");
+  app.add_option(
+      "--strategy",
+      options.strategy,
+      "random, model or exhaustive (default: model on a GPU of known costs, else random)"
+  );
   app.add_option("--seed", options.seed, "of the search's order");
   app.add_option("--report-dir", options.report_folder, "where the report goes");
   app.add_flag("--resume", options.resume, "go on with the newest unfinished session");

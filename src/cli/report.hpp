@@ -12,6 +12,7 @@ struct ReportOptions {
   std::string workload;  ///< empty: all
   std::vector<std::string> dims;
   std::string format = "markdown";
+  bool ranking = false;  ///< instead: how well the model orders the candidates of every session
   std::string database;
 };
 
