@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/suggestion.hpp"
 #include "cli/best.hpp"
+#include "cli/calibrate.hpp"
 #include "cli/db_check.hpp"
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
@@ -33,6 +34,8 @@ struct Arguments {
   Environment environment = read_environment();
   Command command;
   BestOptions best;
+  CalibrateOptions calibrate;
+  bool calibrates = false;  ///< doctor
   DbCheckOptions db_check;
   DoctorOptions doctor;
   EvaluateOptions evaluate;
@@ -124,8 +127,21 @@ void add_doctor(CLI::App& app, Arguments& arguments) {
       *app.add_subcommand("doctor", "Say what is installed, what is missing, what to do");
   add_database(doctor, arguments.doctor.database);
   doctor.add_flag("--json", arguments.doctor.json, "print one JSON document");
+  CLI::Option* calibrate = doctor.add_flag(
+      "--calibrate",
+      arguments.calibrates,
+      "instead: measure what launches, barriers and memory of a GPU cost, and store it"
+  );
+  doctor
+      .add_option("--output", arguments.calibrate.output, "where to instead of beside the records")
+      ->needs(calibrate);
+  add_device(doctor, arguments.calibrate.device);
   doctor.callback([&arguments] {
     arguments.command = [&arguments] {
+      if (arguments.calibrates) {
+        arguments.calibrate.json = arguments.doctor.json;
+        return run_calibrate(arguments.calibrate, arguments.environment);
+      }
       return run_doctor(arguments.doctor, arguments.environment);
     };
   });
