@@ -1,9 +1,11 @@
-// whet-calibrate: times the probes of a GPU and prints a whet.calibration/1 document. A process of
-// its own, so that a fault of the device costs whet nothing.
+// whet-calibrate: times the probes of a device and prints a whet.calibration/1 document. A process
+// of its own, so that a fault of the device costs whet nothing.
 //   whet-calibrate cuda DEVICE CACHE_FOLDER
+//   whet-calibrate cpu THREADS CACHE_FOLDER
 //   whet-calibrate cuda-emulated "" CACHE_FOLDER
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "base/error.hpp"
@@ -17,7 +19,13 @@ whet::Json calibrate(
     const std::string& target, const std::string& device, const whet::CompileOptions& options
 ) {
   constexpr int kSamples = 21;
-  if (whet::parse_target(target) == whet::Target::CudaEmulated) {
+  const whet::Target chosen = whet::parse_target(target);
+  if (chosen == whet::Target::Cpu) {
+    const whet::DeviceLimits limits = whet::host_limits(std::atoi(device.c_str()));
+    const auto executor = whet::make_cpu_executor(limits.num_sms);
+    return whet::run_probes(*executor, limits, options, kSamples);
+  }
+  if (chosen == whet::Target::CudaEmulated) {
     const auto executor = whet::make_emulated_executor({});
     return whet::run_probes(*executor, whet::emulated_limits(), options, 1);
   }

@@ -28,12 +28,13 @@ class Memory {
   void* pointer_;
 };
 
-/// Word i leads far enough that no line, and no line's neighbour, is met twice in a while.
+/// Leads through all words, whose number is a power of two, so irregularly that nothing fetches
+/// ahead. Source: Knuth, The Art of Computer Programming, volume 2, section 3.3.4, table 1,
+/// line 16.
 std::vector<std::uint32_t> chain(std::size_t num_words) {
-  constexpr std::size_t kStride = 1031;  // a prime, some 4 KiB on
   std::vector<std::uint32_t> words(num_words);
   for (std::size_t i = 0; i < num_words; ++i) {
-    words[i] = static_cast<std::uint32_t>((i + kStride) % num_words);
+    words[i] = static_cast<std::uint32_t>((i * 1664525 + 1013904223) % num_words);
   }
   return words;
 }
@@ -141,6 +142,7 @@ class Prober {
         {"blocks", series.grid.blocks},
         {"threads", series.grid.threads},
         {"overlaps", series.grid.overlaps},
+        {"work", probe_work(series.grid, limits_)},
         {"counts", {series.few, series.many}},
         {"times_ns", times_ns},
         {"clock_mhz", executor_.conditions().clock_mhz}};
@@ -169,9 +171,31 @@ class Prober {
   Memory workspace_;
 };
 
-}  // namespace
+/// Of the CPU target: threads of the pool instead of blocks.
+std::vector<ProbeSeries> host_series(const DeviceLimits& limits) {
+  const int all = limits.num_sms;
+  const auto loop = [&](Probe probe, int blocks, std::uint32_t few) {
+    return ProbeSeries{
+        .grid = {.probe = probe, .blocks = blocks, .threads = 1}, .few = few, .many = 10 * few};
+  };
+  std::vector<ProbeSeries> list{loop(Probe::Node, all, 20)};
+  for (int blocks = 1; blocks < all; blocks *= 2) {
+    list.push_back(loop(Probe::GridBarrier, blocks, 200));
+  }
+  list.push_back(loop(Probe::GridBarrier, all, 200));
+  list.push_back(loop(Probe::L2Latency, 1, 10'000));
+  list.push_back(loop(Probe::L2Rate, 1, 20));
+  if (all > 1) {
+    list.push_back(loop(Probe::L2Rate, all, 20));
+  }
+  list.push_back(loop(Probe::SharedLatency, 1, 10'000));
+  list.push_back(loop(Probe::SharedRate, 1, 200));
+  list.push_back(loop(Probe::Fma, 1, 10'000));
+  list.push_back(loop(Probe::Clock, 1, 2'000));
+  return list;
+}
 
-std::vector<ProbeSeries> calibration_series(const DeviceLimits& limits) {
+std::vector<ProbeSeries> gpu_series(const DeviceLimits& limits) {
   const bool emulated = limits.target == Target::CudaEmulated;
   const int all = limits.num_sms;
   const auto loop = [&](Probe probe, int blocks, int threads) {
@@ -205,6 +229,12 @@ std::vector<ProbeSeries> calibration_series(const DeviceLimits& limits) {
   list.push_back(loop(Probe::Mma, 1, 256));
   list.push_back(loop(Probe::Fma, 1, 512));
   return list;
+}
+
+}  // namespace
+
+std::vector<ProbeSeries> calibration_series(const DeviceLimits& limits) {
+  return limits.target == Target::Cpu ? host_series(limits) : gpu_series(limits);
 }
 
 Json run_probes(

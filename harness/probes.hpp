@@ -23,7 +23,7 @@ struct ProbeSeries {
 /// What calibrating a device takes, in ascending blocks of each probe.
 std::vector<ProbeSeries> calibration_series(const DeviceLimits& limits);
 
-/// Runs every series on a GPU, or on the emulation, whose times mean nothing. Gives a
+/// Runs every series on a GPU, the host, or the emulation, whose times mean nothing. Gives a
 /// `whet.calibration/1` document (docs/formats/costs.md). Throws DeviceFault, also when a barrier
 /// gave up, and EnvironmentError when a probe does not compile.
 Json run_probes(

@@ -130,7 +130,7 @@ void add_doctor(CLI::App& app, Arguments& arguments) {
   CLI::Option* calibrate = doctor.add_flag(
       "--calibrate",
       arguments.calibrates,
-      "instead: measure what launches, barriers and memory of a GPU cost, and store it"
+      "instead: measure what launches, barriers and memory cost (--target), and store it"
   );
   doctor
       .add_option("--output", arguments.calibrate.output, "where to instead of beside the records")

@@ -28,6 +28,7 @@ extern const std::string_view probe_shared_latency;
 extern const std::string_view probe_shared_rate;
 extern const std::string_view probe_mma;
 extern const std::string_view probe_fma;
+extern const std::string_view probe_host;
 extern const std::string_view cpu_threads;
 extern const std::string_view cpu_vectors;
 extern const std::string_view cpu_pack;

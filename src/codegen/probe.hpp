@@ -22,11 +22,12 @@ enum class Probe {
   SharedRate,
   Mma,
   Fma,
+  Clock,  ///< of the CPU target only: a GPU says its clock
 };
 /// "node", "grid_barrier" …: the names of those files.
 std::string_view probe_name(Probe probe);
-/// All of them, in order.
-std::vector<Probe> all_probes();
+/// Those of a target, in order. The CPU target has no barrier of a block and no tensor cores.
+std::vector<Probe> probes_of(Target target);
 
 /// A probe and the grid that runs it.
 struct ProbeGrid {
@@ -41,7 +42,11 @@ struct ProbeGrid {
 /// Bytes of the buffer that probes read: a power of two, inside every GPU's L2.
 std::size_t probe_buffer_bytes(Target target);
 
-/// The kernel for a GPU or the emulation. Its tensors are the buffer, whose word i holds where to
+/// What a repetition of the whole grid comes to: bytes of the rates, operations of Mma and Fma,
+/// clocks of Clock; 0 for what is a time itself.
+double probe_work(const ProbeGrid& grid, const DeviceLimits& limits);
+
+/// The kernel. Its tensors are the buffer, whose word i holds where to
 /// read after it, and a word a thread for results; `ring_length` is the number of repetitions.
 KernelSource probe_source(const ProbeGrid& grid, const DeviceLimits& limits);
 

@@ -24,7 +24,7 @@ double middle(const JsonCursor& times) {
 struct Series {
   JsonCursor json;
   std::int64_t blocks;
-  double warps;
+  double work;  ///< of a repetition
 
   /// What one more repetition, or kernel, takes.
   double slope_ns() const {
@@ -51,7 +51,7 @@ std::vector<Series> find_series(
       found.push_back(
           {.json = series,
            .blocks = series.at("blocks").as_integer(1),
-           .warps = static_cast<double>(series.at("threads").as_integer(1)) / 32}
+           .work = series.at("work").as_number()}
       );
     }
   }
@@ -67,7 +67,12 @@ Series only(const JsonCursor& document, std::string_view probe, bool most_blocks
   return most_blocks ? found.back() : found.front();
 }
 
+/// Of the probe that counts clocks, else as the device says.
 double read_clock_mhz(const JsonCursor& document) {
+  const std::vector<Series> counted = find_series(document, "clock");
+  if (!counted.empty()) {
+    return counted.front().work / counted.front().slope_ns() * 1e3;
+  }
   double clock_mhz = 0.0;
   for (const JsonCursor& series : document.at("series").items()) {
     clock_mhz = std::max(clock_mhz, series.at("clock_mhz").as_number());
@@ -81,14 +86,11 @@ double read_clock_mhz(const JsonCursor& document) {
 }  // namespace
 
 DeviceCosts costs_from_samples(const JsonCursor& document, const std::string& device_name) {
-  // Of one repetition: see the files of codegen/device/calibration.
-  constexpr double kBytesOfWarp = 8 * 16 * 32;
-  constexpr double kMmaFlopsOfWarp = 8 * 2.0 * 16 * 8 * 16;
-  constexpr double kFmaFlopsOfWarp = 8 * 8 * 2.0 * 32;
   const double clock_mhz = read_clock_mhz(document);
   const auto clk = [&](double ns) { return ns * clock_mhz * 1e-3; };
-  const auto of_warps = [](const Series& series, double amount) {
-    return amount * series.warps * static_cast<double>(series.blocks);
+  const auto bytes_per_ns = [](const Series& series) { return series.work / series.slope_ns(); };
+  const auto work_per_clk = [&](const Series& series) {
+    return series.work / clk(series.slope_ns());
   };
   DeviceCosts costs;
   costs.name = device_name;
@@ -105,19 +107,18 @@ DeviceCosts costs_from_samples(const JsonCursor& document, const std::string& de
   if (costs.grid_barriers.empty()) {
     document.at("series").fail("a series of probe grid_barrier");
   }
-  costs.block_barrier_ns = only(document, "block_barrier").slope_ns();
+  // The CPU target has none: a block is a thread.
+  const std::vector<Series> block_barrier = find_series(document, "block_barrier");
+  costs.block_barrier_ns =
+      block_barrier.empty() ? 1e3 / clock_mhz : block_barrier.front().slope_ns();
   costs.l2_latency_ns = only(document, "l2_latency").slope_ns();
-  const Series all = only(document, "l2_rate");
-  const Series one = only(document, "l2_rate", false);
-  costs.l2_bytes_per_ns = of_warps(all, kBytesOfWarp) / all.slope_ns();
-  costs.sm_l2_bytes_per_ns = of_warps(one, kBytesOfWarp) / one.slope_ns();
+  costs.l2_bytes_per_ns = bytes_per_ns(only(document, "l2_rate"));
+  costs.sm_l2_bytes_per_ns = bytes_per_ns(only(document, "l2_rate", false));
   costs.shared_latency_ns = only(document, "shared_latency").slope_ns();
-  const Series shared = only(document, "shared_rate");
-  costs.shared_bytes_per_clk = of_warps(shared, kBytesOfWarp) / clk(shared.slope_ns());
-  const Series mma = only(document, "mma");
-  costs.mma_flops_per_clk = of_warps(mma, kMmaFlopsOfWarp) / clk(mma.slope_ns());
-  const Series fma = only(document, "fma");
-  costs.fma_flops_per_clk = of_warps(fma, kFmaFlopsOfWarp) / clk(fma.slope_ns());
+  costs.shared_bytes_per_clk = work_per_clk(only(document, "shared_rate"));
+  const std::vector<Series> mma = find_series(document, "mma");  // none on the CPU target
+  costs.mma_flops_per_clk = mma.empty() ? 0.0 : work_per_clk(mma.front());
+  costs.fma_flops_per_clk = work_per_clk(only(document, "fma"));
   costs.samples = document.value();
   return costs;
 }

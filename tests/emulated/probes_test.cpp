@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.hpp"
 #include "jit/nvrtc_compile.hpp"
 #include "model/calibration.hpp"
@@ -32,13 +34,13 @@ TEST(Probes, RunOnTheEmulationWithoutARaceOrABadAccess) {
 TEST(Probes, SeriesCoverWhatTheCostsAreMadeOf) {
   // Times that grow with the work, at a clock: then only a missing series is refused.
   Json document{{"device", "d"}, {"launch_ns", {1.0}}, {"series", Json::array()}};
-  for (const ProbeSeries& series : calibration_series(
-           load_device_limits("h200", std::filesystem::path(WHET_SOURCE_DIR) / "configs/devices")
-       )) {
+  const DeviceLimits limits =
+      load_device_limits("h200", std::filesystem::path(WHET_SOURCE_DIR) / "configs/devices");
+  for (const ProbeSeries& series : calibration_series(limits)) {
     document["series"].push_back(
         {{"probe", probe_name(series.grid.probe)},
          {"blocks", series.grid.blocks},
-         {"threads", series.grid.threads},
+         {"work", probe_work(series.grid, limits)},
          {"overlaps", series.grid.overlaps},
          {"counts", {series.few, series.many}},
          {"times_ns", {{1.0 * series.few}, {1.0 * series.many}}},
@@ -48,6 +50,18 @@ TEST(Probes, SeriesCoverWhatTheCostsAreMadeOf) {
   const DeviceCosts costs = costs_from_samples(JsonCursor::parse_text(document.dump(), "x"), "d");
   EXPECT_EQ(costs.grid_barriers.size(), 9U);
   EXPECT_EQ(costs.grid_barriers.back().blocks, 264);
+}
+
+TEST(Probes, RunOnTheHost) {
+  const DeviceLimits limits = host_limits(2);
+  const auto executor = make_cpu_executor(limits.num_sms);
+  const Json document = run_probes(*executor, limits, cached_options(), 2);
+  std::set<std::string> seen;
+  for (const Json& series : document.at("series")) {
+    seen.insert(series.at("probe").get<std::string>());
+    EXPECT_EQ(series.at("times_ns")[1].size(), 2U);
+  }
+  EXPECT_EQ(seen.size(), probes_of(Target::Cpu).size());
 }
 
 TEST(Probes, CompileForEveryGeneration) {
@@ -60,7 +74,7 @@ TEST(Probes, CompileForEveryGeneration) {
   const auto devices = std::filesystem::path(WHET_SOURCE_DIR) / "configs/devices";
   for (const char* device : {"a100", "h200", "b200"}) {
     const DeviceLimits limits = load_device_limits(device, devices);
-    for (const Probe probe : all_probes()) {
+    for (const Probe probe : probes_of(Target::Cuda)) {
       const CompiledCode code = compile_with_nvrtc(
           *nvrtc,
           probe_source(

@@ -8,13 +8,13 @@ namespace whet {
 namespace {
 
 /// A series whose repetitions take `slope_ns` each, behind 500 ns that both counts share.
-Json series(const char* probe, int blocks, int threads, double slope_ns, bool overlaps = false) {
+Json series(const char* probe, int blocks, double work, double slope_ns, bool overlaps = false) {
   const double few = 500 + 10 * slope_ns;
   const double many = 500 + 110 * slope_ns;
   return {
       {"probe", probe},
       {"blocks", blocks},
-      {"threads", threads},
+      {"work", work},
       {"overlaps", overlaps},
       {"counts", {10, 110}},
       {"times_ns", {{few, few, few + 1000}, {many, many + 1, many - 1}}},
@@ -27,18 +27,18 @@ Json document() {
       {"device", "a GPU"},
       {"launch_ns", {4000.0, 4100.0, 9000.0}},
       {"series",
-       {series("node", 132, 256, 900),
-        series("node", 132, 256, 700, true),
-        series("grid_barrier", 1, 256, 450),
-        series("grid_barrier", 132, 256, 950),
-        series("block_barrier", 1, 256, 15),
-        series("l2_latency", 1, 32, 150),
-        series("l2_rate", 1, 256, 320),
-        series("l2_rate", 132, 256, 1000),
-        series("shared_latency", 1, 32, 16),
-        series("shared_rate", 1, 256, 128),
-        series("mma", 1, 256, 64),
-        series("fma", 1, 512, 128)}}};
+       {series("node", 132, 0, 900),
+        series("node", 132, 0, 700, true),
+        series("grid_barrier", 1, 0, 450),
+        series("grid_barrier", 132, 0, 950),
+        series("block_barrier", 1, 0, 15),
+        series("l2_latency", 1, 0, 150),
+        series("l2_rate", 1, 32000, 320),
+        series("l2_rate", 132, 5e6, 1000),
+        series("shared_latency", 1, 0, 16),
+        series("shared_rate", 1, 32768, 128),
+        series("mma", 1, 262144, 64),
+        series("fma", 1, 65536, 128)}}};
 }
 
 DeviceCosts costs_of(const Json& json) {
@@ -64,11 +64,11 @@ TEST(Calibration, TakesSlopesOfMedians) {
   EXPECT_EQ(costs.grid_barriers[1].blocks, 132);
   EXPECT_NEAR(costs.grid_barriers[1].time_ns, 950.0, 1e-9);
   EXPECT_NEAR(costs.l2_latency_ns, 150.0, 1e-9);
-  EXPECT_NEAR(costs.sm_l2_bytes_per_ns, 256 * 128 / 320.0, 1e-9);
-  EXPECT_NEAR(costs.l2_bytes_per_ns, 132 * 256 * 128 / 1000.0, 1e-9);
-  EXPECT_NEAR(costs.shared_bytes_per_clk, 256 * 128 / 256.0, 1e-9);
-  EXPECT_NEAR(costs.mma_flops_per_clk, 8 * 8 * 4096 / 128.0, 1e-9);
-  EXPECT_NEAR(costs.fma_flops_per_clk, 512 * 64 * 2 / 256.0, 1e-9);
+  EXPECT_NEAR(costs.sm_l2_bytes_per_ns, 100.0, 1e-9);
+  EXPECT_NEAR(costs.l2_bytes_per_ns, 5000.0, 1e-9);
+  EXPECT_NEAR(costs.shared_bytes_per_clk, 128.0, 1e-9);
+  EXPECT_NEAR(costs.mma_flops_per_clk, 2048.0, 1e-9);
+  EXPECT_NEAR(costs.fma_flops_per_clk, 256.0, 1e-9);
   EXPECT_EQ(costs.samples.at("series").size(), 12U);
 }
 
@@ -78,11 +78,21 @@ TEST(Calibration, WithoutOverlapANodeIsANode) {
   EXPECT_DOUBLE_EQ(costs_of(json).overlapped_node_ns, costs_of(json).graph_node_ns);
 }
 
+TEST(Calibration, ClocksThatAProbeCountsComeFirst) {
+  Json json = document();
+  json["series"].push_back(series("clock", 1, 64, 32));
+  EXPECT_NEAR(costs_of(json).clock_mhz, 2000.0, 1e-9);
+  json["series"].push_back(series("clock", 1, 64, 16));
+  json["series"].erase(12);
+  EXPECT_NEAR(costs_of(json).clock_mhz, 4000.0, 1e-9);
+  EXPECT_NEAR(costs_of(json).fma_flops_per_clk, 128.0, 1e-9);
+}
+
 TEST(Calibration, SaysWhatMakesNoSense) {
   Json json = document();
-  json["series"].erase(4);
+  json["series"].erase(5);
   EXPECT_EQ(
-      refusal(json), "x: $.series: expected a series of probe block_barrier, found an array of 11"
+      refusal(json), "x: $.series: expected a series of probe l2_latency, found an array of 11"
   );
   json = document();
   for (Json& series : json["series"]) {
