@@ -21,12 +21,12 @@ struct BarrierCost {
 /// emission or keys. On the CPU target a block is a thread, an SM a core, and L2 what the cores
 /// load from.
 struct DeviceCosts {
-  std::string name;                        ///< of the device, as DeviceLimits has it
-  std::string about;                       ///< where the figures come from
-  double clock_mhz = 0.0;                  ///< of the SMs under load
-  double launch_ns = 0.0;                  ///< one replay of a graph of one empty kernel
-  double graph_node_ns = 0.0;              ///< a further kernel of a graph, edge and all
-  double overlapped_node_ns = 0.0;         ///< the same with programmatic dependent launch
+  std::string name;                 ///< of the device, as DeviceLimits has it
+  std::string about;                ///< where the figures come from
+  double clock_mhz = 0.0;           ///< of the SMs under load
+  double launch_ns = 0.0;           ///< one replay of a graph of one kernel that loads and stores
+  double graph_node_ns = 0.0;       ///< a further kernel of a graph, edge and all
+  double overlapped_node_ns = 0.0;  ///< the same with programmatic dependent launch
   std::vector<BarrierCost> grid_barriers;  ///< by ascending, distinct block counts; not empty
   double block_barrier_ns = 0.0;           ///< of 256 threads
   double l2_latency_ns = 0.0;              ///< of a dependent load that L1 does not have

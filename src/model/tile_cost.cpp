@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/host_tile_cost.hpp"
+#include "schedule/reads.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -56,7 +57,34 @@ class Tile {
   bool is_near(const Access& access) const {
     const Buffer& buffer = schedule_.buffers[Index(access.buffer)];
     return buffer.storage == Storage::Shared ||
-           std::ranges::find(schedule_.warmed, access.buffer) != schedule_.warmed.end();
+           std::ranges::find(schedule_.warmed, access.buffer) != schedule_.warmed.end() ||
+           was_read_before(access);
+  }
+  /// By an earlier phase of one block, whose L1 then has it if it is small.
+  bool was_read_before(const Access& access) const {
+    constexpr std::int64_t kMaxBytes = 65536;  // of an L1 that has room for some such
+    const Buffer& buffer = schedule_.buffers[Index(access.buffer)];
+    if (schedule_.partition != Partition::Block ||
+        buffer.num_elements * dtype_bytes(buffer.dtype) > kMaxBytes) {
+      return false;
+    }
+    for (const Phase& phase : schedule_.phases) {
+      for (const Task& task : phase.tasks) {
+        if (&task == &task_) {
+          return false;
+        }
+      }
+      for (const Task& task : phase.tasks) {
+        bool reads = false;
+        for_each_read(task, [&](const Access& read, ValueId, bool) {
+          reads = reads || read.buffer == access.buffer;
+        });
+        if (reads) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
   double latency_clk(const Access& access) const {
     return clk(is_near(access) ? costs_.shared_latency_ns : costs_.l2_latency_ns);

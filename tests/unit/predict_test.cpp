@@ -75,6 +75,25 @@ TEST(TileCost, OfAMapIsThatOfItsAccesses) {
   EXPECT_DOUBLE_EQ(cost.wait_clk, 0.0);             // nobody waits for a store
 }
 
+TEST(TileCost, OfOneBlockWhatWasReadBeforeIsNear) {
+  Schedule schedule = map_schedule(1);
+  Task& task = schedule.phases[0].tasks[0];
+  ExprNode load;
+  load.kind = ExprNode::Kind::Load;
+  load.access = {.buffer = 1, .offset = 0, .strides = {1}, .guard = {}};
+  task.nodes.push_back(load);
+  schedule.buffers.push_back(schedule.buffers[0]);
+  schedule.phases.push_back(schedule.phases[0]);
+  const auto l2_bytes = [&](std::size_t phase) {
+    return tile_cost(schedule.phases[phase].tasks[0], schedule, round_costs()).l2_bytes;
+  };
+  schedule.partition = Partition::Grid;
+  EXPECT_DOUBLE_EQ(l2_bytes(1), l2_bytes(0));
+  schedule.partition = Partition::Block;
+  EXPECT_DOUBLE_EQ(l2_bytes(0), 8192.0);
+  EXPECT_DOUBLE_EQ(l2_bytes(1), 4096.0);  // what it stores
+}
+
 TEST(Predict, AddsLaunchEdgesAndTheSlowestBlock) {
   Schedule schedule = map_schedule(3);
   schedule.blocks = 2;
