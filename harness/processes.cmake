@@ -25,10 +25,16 @@ add_library(whet_compile_parts STATIC compile_candidate.cpp)
 add_library(whet::compile_parts ALIAS whet_compile_parts)
 target_link_libraries(whet_compile_parts PUBLIC whet::protocol whet::codegen whet::jit)
 
+add_library(whet_probe_parts STATIC probes.cpp)
+add_library(whet::probe_parts ALIAS whet_probe_parts)
+target_link_libraries(whet_probe_parts PUBLIC whet::codegen whet::jit)
+
 add_executable(whet-worker worker_main.cpp)
 target_link_libraries(whet-worker PRIVATE whet::worker_parts)
 add_executable(whet-compile compile_main.cpp)
 target_link_libraries(whet-compile PRIVATE whet::compile_parts)
+add_executable(whet-calibrate calibrate_main.cpp)
+target_link_libraries(whet-calibrate PRIVATE whet::probe_parts whet::protocol)
 
 add_library(whet_evaluator STATIC
   child_process.cpp

@@ -4,17 +4,20 @@
 
 namespace whet {
 
+void check_strategy(const std::string& name) {
+  if (name != "exhaustive" && name != "model" && name != "random") {
+    throw UserError(fmt::format(
+        "strategy: expected \"exhaustive\", \"model\" or \"random\", found \"{}\"", name
+    ));
+  }
+}
+
 std::unique_ptr<Strategy> make_strategy(
     const std::string& name, const SearchSpace& space, std::uint64_t seed
 ) {
-  if (name == "exhaustive") {
-    return make_exhaustive(space, seed);
-  }
-  if (name == "random") {
-    return make_random(space, seed);
-  }
-  throw UserError(fmt::format("strategy: expected \"exhaustive\" or \"random\", found \"{}\"", name)
-  );
+  check_strategy(name);
+  WHET_CHECK(name != "model", "the model's strategy needs its sample");
+  return name == "random" ? make_random(space, seed) : make_exhaustive(space, seed);
 }
 
 }  // namespace whet

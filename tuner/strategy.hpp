@@ -8,6 +8,7 @@
 #include "evaluation/evaluation.hpp"
 #include "schedule/configuration.hpp"
 #include "schedule/search_space.hpp"
+#include "tuner/predicted_sample.hpp"
 
 namespace whet {
 
@@ -29,7 +30,14 @@ std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, std::uint64_
 /// The space's seeded, stratified sample without repetition. `space` must outlive it.
 std::unique_ptr<Strategy> make_random(const SearchSpace& space, std::uint64_t seed);
 
-/// "exhaustive" or "random". Throws UserError naming the choices.
+/// The sample in the order of predicted times, every fourth proposal in the order of drawing.
+std::unique_ptr<Strategy> make_model(PredictedSample sample);
+
+/// Throws UserError naming the choices unless `name` is "exhaustive", "model" or "random".
+void check_strategy(const std::string& name);
+
+/// "exhaustive" or "random"; "model" is made from its sample, by make_model. `space` must outlive
+/// it. Throws UserError as check_strategy.
 std::unique_ptr<Strategy> make_strategy(
     const std::string& name, const SearchSpace& space, std::uint64_t seed
 );

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/record_identity.hpp"
+#include "cli/session_model.hpp"
 #include "cli/stored_match.hpp"
 #include "cli/workload_choice.hpp"
 #include "report/tables.hpp"
@@ -48,7 +49,10 @@ int run_best(const BestOptions& options, const Environment& environment) {
   const LookupKey key = lookup_key(workload, limits, environment);
   const std::filesystem::path database = database_path(environment, options.database);
   const Match match = find_match(database, key);
-  const std::optional<SessionReport> session = find_session(database, key, match);
+  std::optional<SessionReport> session = find_session(database, key, match);
+  if (const auto costs = known_costs(limits, environment); session && costs) {
+    add_limits(*session, workload.workload.step, limits, *costs);
+  }
   if (options.json) {
     print_json(match, session, workload.name, key);
   } else {

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/suggestion.hpp"
 #include "cli/best.hpp"
+#include "cli/calibrate.hpp"
 #include "cli/db_check.hpp"
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
@@ -33,6 +34,8 @@ struct Arguments {
   Environment environment = read_environment();
   Command command;
   BestOptions best;
+  CalibrateOptions calibrate;
+  bool calibrates = false;  ///< doctor
   DbCheckOptions db_check;
   DoctorOptions doctor;
   EvaluateOptions evaluate;
@@ -131,8 +134,21 @@ void add_doctor(CLI::App& app, Arguments& arguments) {
       *app.add_subcommand("doctor", "Say what is installed, what is missing, what to do");
   add_database(doctor, arguments.doctor.database);
   doctor.add_flag("--json", arguments.doctor.json, "print one JSON document");
+  CLI::Option* calibrate = doctor.add_flag(
+      "--calibrate",
+      arguments.calibrates,
+      "instead: measure what launches, barriers and memory cost (--target), and store it"
+  );
+  doctor
+      .add_option("--output", arguments.calibrate.output, "where to instead of beside the records")
+      ->needs(calibrate);
+  add_device(doctor, arguments.calibrate.device);
   doctor.callback([&arguments] {
     arguments.command = [&arguments] {
+      if (arguments.calibrates) {
+        arguments.calibrate.json = arguments.doctor.json;
+        return run_calibrate(arguments.calibrate, arguments.environment);
+      }
       return run_doctor(arguments.doctor, arguments.environment);
     };
   });
@@ -155,8 +171,17 @@ void add_report(CLI::App& app, Arguments& arguments) {
   ReportOptions& options = arguments.report;
   report.add_option("workload", options.workload, "only this workload");
   add_dims(report, options.dims);
-  report.add_option("--format", options.format, "text, markdown, csv or json");
-  report.add_flag("--knobs", options.knobs, "best time by value of each knob; cost of its default");
+  CLI::Option* format =
+      report.add_option("--format", options.format, "text, markdown, csv or json");
+  CLI::Option* knobs = report.add_flag(
+      "--knobs", options.knobs, "best time by value of each knob; cost of its default"
+  );
+  report
+      .add_flag(
+          "--ranking", options.ranking, "how well the model orders what was measured, by session"
+      )
+      ->excludes(format)
+      ->excludes(knobs);
   add_database(report, options.database);
   report.callback([&arguments] {
     arguments.command = [&arguments] {
@@ -206,7 +231,11 @@ void add_tuning(CLI::App& app, TuneOptions& options) {
   add_device(app, options.device);
   add_database(app, options.database);
   app.add_option("--budget", options.budget, "evaluations (200) or time (90s, 5m) a workload");
-  app.add_option("--strategy", options.strategy, "random or exhaustive");
+  app.add_option(
+      "--strategy",
+      options.strategy,
+      "random, model or exhaustive (default: model on a GPU of known costs, else random)"
+  );
   app.add_option("--seed", options.seed, "of the search's order");
   app.add_option("--report-dir", options.report_folder, "where the report goes");
   app.add_flag("--resume", options.resume, "go on with the newest unfinished session");

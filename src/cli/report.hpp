@@ -12,7 +12,8 @@ struct ReportOptions {
   std::string workload;  ///< empty: all
   std::vector<std::string> dims;
   std::string format = "markdown";
-  bool knobs = false;  ///< what each knob brought, instead of what won
+  bool knobs = false;    ///< what each knob brought, instead of what won
+  bool ranking = false;  ///< instead: how well the model orders the candidates of every session
   std::string database;
 };
 

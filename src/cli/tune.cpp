@@ -9,6 +9,7 @@
 #include "cli/tuning_session.hpp"
 #include "report/tables.hpp"
 #include "tuner/budget.hpp"
+#include "tuner/strategy.hpp"
 
 namespace whet {
 namespace {
@@ -18,6 +19,9 @@ constexpr int kInterrupted = 130;
 /// What can be refused before anything is loaded or made.
 void check_options(const TuneOptions& options) {
   parse_budget(options.budget);
+  if (!options.strategy.empty()) {
+    check_strategy(options.strategy);
+  }
   if (!options.device.target.empty() &&
       parse_target(options.device.target) == Target::CudaEmulated) {
     throw UserError(

@@ -16,7 +16,7 @@ struct TuneOptions {
   std::vector<std::string> dims;
   DeviceOptions device;
   std::string budget = "60";
-  std::string strategy = "random";
+  std::string strategy;  ///< empty: model on a GPU whose costs are known, else random
   std::uint64_t seed = 0;
   std::string database;
   std::string report_folder = "whet-report";

@@ -5,10 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "cli/evaluator_setup.hpp"
 #include "cli/interruption.hpp"
 #include "cli/progress.hpp"
 #include "cli/record_identity.hpp"
+#include "cli/session_model.hpp"
 #include "tuner/session.hpp"
 
 namespace whet {
@@ -29,6 +31,7 @@ SessionInfo describe_session(
     const TuneOptions& options,
     const WorkloadChoice& workload,
     const DeviceChoice& device,
+    const std::string& strategy,
     const Environment& environment
 ) {
   const LookupKey key = lookup_key(workload, device.limits, environment);
@@ -40,7 +43,8 @@ SessionInfo describe_session(
       .device_name = device.limits.name,
       .target = key.target,
       .tolerance_set = key.tolerance_set,
-      .options = {{"budget", options.budget}, {"strategy", options.strategy}},
+      .options =
+          {{"budget", options.budget}, {"strategy", strategy}, {"dims", workload.source.dims}},
       .versions = generating_versions(key.target),
       .seed = options.seed};
 }
@@ -95,6 +99,7 @@ SessionReport make_report(
     const TuneOptions& options,
     const SessionInfo& info,
     const Evaluator& evaluator,
+    const std::optional<ModelInputs>& model,
     SessionOutcome outcome
 ) {
   SessionReport report;
@@ -109,7 +114,50 @@ SessionReport make_report(
   report.environment["libtorch"] = evaluator.libtorch_version();
   report.decision = std::move(outcome.decision);
   report.evaluations = std::move(outcome.evaluations);
+  if (model) {
+    add_limits(report, model->program, model->limits, model->costs);
+  }
   return report;
+}
+
+/// The strategy's name where none was chosen: the model orders a GPU's candidates well
+/// (docs/method.md), a CPU's not surely.
+std::string choose_strategy_name(
+    const TuneOptions& options, Target target, const std::optional<ModelInputs>& model
+) {
+  if (!options.strategy.empty()) {
+    return options.strategy;
+  }
+  return target == Target::Cuda && model ? "model" : "random";
+}
+
+std::unique_ptr<Strategy> choose_strategy(
+    const std::string& name,
+    const SearchSpace& space,
+    std::uint64_t seed,
+    const std::optional<ModelInputs>& model,
+    Progress& progress
+) {
+  if (name != "model") {
+    return make_strategy(name, space, seed);
+  }
+  if (!model) {
+    throw UserError(
+        "--strategy model: no costs for this device; `whet doctor --calibrate` measures them, and "
+        "--strategy random does without"
+    );
+  }
+  PredictedSample sample = predict_sample(space, seed, [&](const Configuration& configuration) {
+    return predicted_ns(*model, configuration);
+  });
+  progress.announce(fmt::format(
+      "the model orders {} configurations; {} more are pruned, predicted slower than {} times the "
+      "best",
+      sample.kept.size(),
+      sample.num_pruned,
+      kPruningMargin
+  ));
+  return make_model(std::move(sample));
 }
 
 }  // namespace
@@ -124,12 +172,18 @@ TunedWorkload tune_workload(
   const SessionOptions session_options{
       .budget = parse_budget(options.budget), .selector = {}, .seed = options.seed};
   const SearchSpace space(workload.workload.step, device.limits);
-  const std::unique_ptr<Strategy> strategy = make_strategy(options.strategy, space, options.seed);
-  const SessionInfo info = describe_session(options, workload, device, environment);
+  std::optional<ModelInputs> model;
+  if (auto costs = known_costs(device.limits, environment)) {
+    model = {workload.workload.step, device.limits, std::move(*costs)};
+  }
+  const std::string strategy_name = choose_strategy_name(options, device.limits.target, model);
+  const SessionInfo info = describe_session(options, workload, device, strategy_name, environment);
   Evaluator evaluator(evaluator_options(workload, device, environment));
   Progress progress(stderr, environment.output_is_terminal, session_options.budget);
   ProgressEvents events(progress);
   progress.announce(workload.name);
+  const std::unique_ptr<Strategy> strategy =
+      choose_strategy(strategy_name, space, options.seed, model, progress);
   const SessionId session = open_session(options, store, info, progress);
   SessionOutcome outcome = run_session(
       evaluator, space, *strategy, store, session, session_options, events, watch_interruption()
@@ -137,7 +191,7 @@ TunedWorkload tune_workload(
   progress.finish();
   const bool interrupted = outcome.interrupted;
   return {
-      .report = make_report(options, info, evaluator, std::move(outcome)),
+      .report = make_report(options, info, evaluator, model, std::move(outcome)),
       .interrupted = interrupted};
 }
 

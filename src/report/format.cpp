@@ -57,6 +57,15 @@ std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_
   return fmt::format("{:.2f} x", baseline.median / time_ns.median);
 }
 
+std::string format_limit(std::optional<double> limit_ns, const TimeSummary& time_ns) {
+  if (!limit_ns) {
+    return "no costs for this device: measured / limit is not shown (whet doctor --calibrate)";
+  }
+  return fmt::format(
+      "{}, measured / limit {:.1f}", format_time(*limit_ns), time_ns.median / *limit_ns
+  );
+}
+
 std::string format_duration(double seconds) {
   const auto total = std::llround(seconds);
   if (total >= 3600) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "store/decision.hpp"
@@ -15,6 +16,8 @@ bool is_unsteady(const TimeSummary& time_ns);
 /// "2.31 x": how many times as fast as `baseline` something of `time_ns` is; "unsteady" when
 /// either is, for then the ratio is of other work and not of these two.
 std::string format_speedup(const TimeSummary& baseline, const TimeSummary& time_ns);
+/// "1.92 µs, measured / limit 6.2", or why there is none.
+std::string format_limit(std::optional<double> limit_ns, const TimeSummary& time_ns);
 /// "1:05", "2:01:09".
 std::string format_duration(double seconds);
 /// `text` with `|` and line ends escaped for a cell of a Markdown table.

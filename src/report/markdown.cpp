@@ -12,10 +12,12 @@ namespace {
 
 std::string overview(const std::vector<SessionReport>& reports) {
   std::string text =
-      "| workload | target | device | verdict | time a step [interval] | beside |\n"
-      "|---|---|---|---|---|---|\n";
+      "| workload | target | device | verdict | time a step [interval] | limit | measured / limit "
+      "| beside "
+      "|\n|---|---|---|---|---|---|---|---|\n";
   for (const SessionReport& report : reports) {
     const Decision& decision = report.decision;
+    const std::optional<double> limit = winner_limit_ns(report);
     std::string beside;
     for (const MeasuredBaseline& baseline : decision.baselines) {
       beside += fmt::format(
@@ -26,12 +28,14 @@ std::string overview(const std::vector<SessionReport>& reports) {
       }
     }
     text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} |\n",
+        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
         markdown_cell(report.workload),
         report.target,
         markdown_cell(report.device),
         verdict_name(decision.verdict),
         decision.time_ns ? format_summary(*decision.time_ns) : "–",
+        limit ? format_time(*limit) : "–",
+        limit && decision.time_ns ? fmt::format("{:.1f}", decision.time_ns->median / *limit) : "–",
         markdown_cell(beside)
     );
   }
@@ -99,7 +103,9 @@ std::string to_markdown(const std::string& title, const std::vector<SessionRepor
   std::string text = fmt::format("# {}\n\n{}", markdown_cell(title), overview(reports));
   text +=
       "\nTimes are a step, as median and interval. Screening medians order candidates; they "
-      "decide nothing.\n";
+      "decide nothing. A limit is what no schedule can beat by the costs of the device; without "
+      "those, "
+      "`–`.\n";
   for (const SessionReport& report : reports) {
     text += section(report);
   }

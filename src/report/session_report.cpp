@@ -1,6 +1,9 @@
 #include "report/session_report.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "model/limit.hpp"
 
 namespace whet {
 namespace {
@@ -38,6 +41,12 @@ Json winner_json(const SessionReport& report) {
     winner["time_ns"] = to_json(*decision.time_ns);
   }
   winner["steps_per_launch"] = decision.steps_per_launch;
+  if (const std::optional<double> limit_ns = winner_limit_ns(report)) {
+    winner["limit_ns"] = *limit_ns;
+    if (decision.time_ns) {
+      winner["measured_per_limit"] = decision.time_ns->median / *limit_ns;
+    }
+  }
   if (const std::int64_t num_samples = num_published_samples(report); num_samples > 0) {
     winner["samples"] = num_samples;
   }
@@ -87,7 +96,35 @@ void append_entry(Json& json, const SessionReport& report, Samples samples) {
   }
 }
 
+std::optional<double> limit_of(const SessionReport& report, std::int64_t steps) {
+  const auto found = report.limits_ns.find(steps);
+  return found == report.limits_ns.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
+
+void add_limits(
+    SessionReport& report,
+    const Program& program,
+    const DeviceLimits& limits,
+    const DeviceCosts& costs
+) {
+  std::set<std::int64_t> steps{report.decision.steps_per_launch};
+  for (const Evaluation& evaluation : report.evaluations) {
+    steps.insert(steps_per_launch(evaluation.configuration));
+  }
+  for (const std::int64_t count : steps) {
+    report.limits_ns[count] = total_ns(find_limit(program, limits, costs, count));
+  }
+}
+
+std::optional<double> winner_limit_ns(const SessionReport& report) {
+  return limit_of(report, report.decision.steps_per_launch);
+}
+
+std::optional<double> limit_ns(const SessionReport& report, const Configuration& configuration) {
+  return limit_of(report, steps_per_launch(configuration));
+}
 
 std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& evaluations) {
   std::map<Status, std::int64_t> counts;

@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.hpp"
 #include "evaluation/evaluation.hpp"
+#include "ir/program.hpp"
+#include "model/device_costs.hpp"
+#include "schedule/device_limits.hpp"
 #include "store/decision.hpp"
 
 namespace whet {
@@ -21,7 +25,22 @@ struct SessionReport {
   std::map<std::string, std::string> environment;  ///< versions of what took part
   Decision decision;
   std::vector<Evaluation> evaluations;  ///< all candidates, with their raw samples
+  /// What a step costs at the least (see find_limit), by the steps of a launch; empty where the
+  /// costs of the device are not known.
+  std::map<std::int64_t, double> limits_ns;
 };
+
+/// Fills in the limits for each number of steps a launch that the session has.
+void add_limits(
+    SessionReport& report,
+    const Program& program,
+    const DeviceLimits& limits,
+    const DeviceCosts& costs
+);
+/// That of the winner's launches; nothing if it is not known.
+std::optional<double> winner_limit_ns(const SessionReport& report);
+/// That of a candidate's launches.
+std::optional<double> limit_ns(const SessionReport& report, const Configuration& configuration);
 
 /// How the candidates ended.
 std::map<Status, std::int64_t> count_statuses(const std::vector<Evaluation>& evaluations);

@@ -31,14 +31,15 @@ std::optional<SessionReport> stored_session(
       .budget = session.info.options.value("budget", ""),
       .environment = text_fields(session.info.versions),
       .decision = decisions.back(),
-      .evaluations = {}};
+      .evaluations = {},
+      .limits_ns = {}};
   for (EvaluationRecord& record : store.evaluations(session.id)) {
     report.evaluations.push_back(std::move(record.evaluation));
   }
   return report;
 }
 
-std::vector<SessionReport> stored_sessions(const RecordStore& store, const SessionFilter& filter) {
+std::vector<SessionRecord> newest_sessions(const RecordStore& store, const SessionFilter& filter) {
   std::map<std::tuple<std::string, std::string, std::string, Target>, SessionRecord> newest;
   for (const SessionRecord& session : store.sessions(filter)) {  // oldest first
     const SessionInfo& info = session.info;
@@ -46,9 +47,17 @@ std::vector<SessionReport> stored_sessions(const RecordStore& store, const Sessi
       newest[{info.workload_name, info.workload_key, info.device_class, info.target}] = session;
     }
   }
+  std::vector<SessionRecord> sessions;
+  for (auto& [name, session] : newest) {
+    sessions.push_back(std::move(session));
+  }
+  return sessions;
+}
+
+std::vector<SessionReport> stored_sessions(const RecordStore& store, const SessionFilter& filter) {
   std::vector<SessionReport> reports;
-  for (const auto& [name, session] : newest) {
-    if (auto report = stored_session(store, session)) {
+  for (const SessionRecord& session : newest_sessions(store, filter)) {
+    if (std::optional<SessionReport> report = stored_session(store, session)) {
       reports.push_back(std::move(*report));
     }
   }

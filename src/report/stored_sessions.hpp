@@ -14,6 +14,9 @@ std::optional<SessionReport> stored_session(const RecordStore& store, const Sess
 
 /// The newest decided session for each workload, device and target that `filter` admits, in the
 /// order of the workloads' names.
+std::vector<SessionRecord> newest_sessions(const RecordStore& store, const SessionFilter& filter);
+
+/// Those sessions with all their evidence.
 std::vector<SessionReport> stored_sessions(const RecordStore& store, const SessionFilter& filter);
 
 }  // namespace whet

@@ -14,8 +14,8 @@ std::string result_table(const SessionReport& report);
 std::string suite_table(const std::vector<SessionReport>& reports);
 /// A page: a table over all workloads, then a section for each with its candidates.
 std::string to_markdown(const std::string& title, const std::vector<SessionReport>& reports);
-/// A row a candidate: workload, key, target, device, status, median and number of samples,
-/// configuration, detail.
+/// A row a candidate: workload, key, target, device, status, median and number of samples, the
+/// limit of its launches and the ratio to it, configuration, detail.
 std::string to_csv(const std::vector<SessionReport>& reports);
 
 }  // namespace whet

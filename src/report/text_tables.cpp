@@ -68,6 +68,7 @@ std::string result_table(const SessionReport& report) {
   }
   if (decision.time_ns) {
     row("time a step", format_summary(*decision.time_ns));
+    row("limit", format_limit(winner_limit_ns(report), *decision.time_ns));
     for (const MeasuredBaseline& baseline : decision.baselines) {
       row(baseline.name,
           fmt::format(

@@ -85,6 +85,29 @@ INSTANTIATE_TEST_SUITE_P(
             {"show", kOnline, "--target", "cpu", "--device", "h200"},
             kUserError,
             {"--device h200"}},
+        Refusal{
+            "CalibrateEmulated",
+            {"doctor", "--calibrate", "--target", "cuda-emulated"},
+            kUserError,
+            {"--target cpu or cuda", "never timed"}},
+        Refusal{
+            "CalibrateNoGpu", {"doctor", "--calibrate", "--target", "cuda"}, kEnvironment, {"GPU"}},
+        Refusal{"OutputAlone", {"doctor", "--output", "x"}, kUserError, {"--calibrate"}},
+        Refusal{
+            "Strategy",
+            {"tune", kOnline, "--strategy", "genetic"},
+            kUserError,
+            {"model", "genetic"}},
+        Refusal{
+            "ModelWithoutCosts",
+            {"tune", kOnline, "--strategy", "model"},
+            kUserError,
+            {"no costs for this device", "--calibrate", "--strategy random"}},
+        Refusal{
+            "RankingFormat",
+            {"report", "--ranking", "--format", "csv"},
+            kUserError,
+            {"--ranking", "--format"}},
         Refusal{"DimForm", {"show", kOnline, "--dim", "hidden"}, kUserError, {"name=size"}},
         Refusal{"DimName", {"show", kOnline, "--dim", "hiden=96"}, kUserError, {"hiden", "hidden"}},
         Refusal{

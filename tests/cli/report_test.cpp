@@ -72,6 +72,28 @@ TEST(Csv, QuotesWhatAReaderWouldSplit) {
   EXPECT_NE(csv.find("\"shared_memory: needs 3, has \"\"2\"\"\""), std::string::npos) << csv;
 }
 
+TEST(Reports, ShowTheLimitAndTheRatioToIt) {
+  SessionReport report = example();
+  EXPECT_NE(result_table(report).find("no costs for this device"), std::string::npos);
+  EXPECT_FALSE(result_document(report, Samples::Left)["winner"].contains("limit_ns"));
+
+  report.limits_ns[1] = 1250.0;
+
+  EXPECT_NE(result_table(report).find("1.25 µs, measured / limit 4.0"), std::string::npos);
+  EXPECT_EQ(result_document(report, Samples::Left)["winner"]["limit_ns"], 1250.0);
+  EXPECT_EQ(result_document(report, Samples::Left)["winner"]["measured_per_limit"], 4.0);
+  EXPECT_NE(to_csv({report}).find("Ok,5000,1,1250,4,blocks=2"), std::string::npos)
+      << to_csv({report});
+  EXPECT_NE(to_markdown("t", {report}).find("| 1.25 µs | 4.0 |"), std::string::npos);
+}
+
+TEST(Reports, LimitOfOtherLaunchesIsNotTheWinners) {
+  SessionReport report = example();
+  report.limits_ns[4] = 1250.0;
+  EXPECT_EQ(winner_limit_ns(report), std::nullopt);
+  EXPECT_EQ(limit_ns(report, {{{"steps_per_launch", "4"}}}), 1250.0);
+}
+
 TEST(Markdown, EscapesCells) {
   EXPECT_NE(to_markdown("t", {example()}).find("| on\\|line |"), std::string::npos);
 }

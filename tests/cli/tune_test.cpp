@@ -68,6 +68,10 @@ TEST_F(Tuned, IsFoundByAnotherProcessForTheSameStepOnly) {
   EXPECT_EQ(match({variant("\"w1\"", "\"first_weight\"")}), "Exact");
 
   EXPECT_EQ(whet_.run({"db", "check"}).exit.code, 0);
+  // No costs of a host are shipped.
+  const ProcessResult ranking = whet_.run({"report", "--ranking"});
+  EXPECT_EQ(ranking.exit.code, 0);
+  EXPECT_TRUE(says(ranking.output, "whet doctor --calibrate"));
   const ProcessResult csv = whet_.run({"report", "--format", "csv"});
   EXPECT_TRUE(says(csv.output, "online,"));
 }

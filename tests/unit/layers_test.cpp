@@ -86,9 +86,11 @@ struct HarnessParts {
   Names children = sources_of_all(
       {"whet_worker_parts",
        "whet_compile_parts",
+       "whet_probe_parts",
        "whet_reference_parts",
        "whet-worker",
        "whet-compile",
+       "whet-calibrate",
        "whet-reference"}
   );
   Names reference = sources_of_all({"whet_reference_parts", "whet-reference"});

@@ -92,7 +92,8 @@ TEST(MakeStrategy, NamesTheChoices) {
     FAIL() << "a strategy that does not exist";
   } catch (const UserError& error) {
     EXPECT_STREQ(
-        error.what(), "strategy: expected \"exhaustive\" or \"random\", found \"genetic\""
+        error.what(),
+        "strategy: expected \"exhaustive\", \"model\" or \"random\", found \"genetic\""
     );
   }
 }
