@@ -26,6 +26,7 @@ void fields(Io& io, X& x) {
   io("max_registers_per_sm", x.max_registers_per_sm);
   io("max_shared_bytes_per_block", x.max_shared_bytes_per_block);
   io("max_shared_bytes_per_sm", x.max_shared_bytes_per_sm);
+  io("is_restricted", x.is_restricted);
   io("memory_bytes", x.memory_bytes);
   io("vector_bytes", x.vector_bytes);
 }

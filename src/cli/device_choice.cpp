@@ -28,6 +28,18 @@ void refuse_flag(const char* flag, const std::string& value, Target target) {
   );
 }
 
+void refuse_restriction(const Restriction& restriction, Target target) {
+  if (restriction.feature_level != 0) {
+    refuse_flag("--feature-level", std::to_string(restriction.feature_level), target);
+  }
+  if (restriction.num_sms != 0) {
+    refuse_flag("--sms", std::to_string(restriction.num_sms), target);
+  }
+  if (restriction.shared_bytes_per_block != 0) {
+    refuse_flag("--shared-bytes", std::to_string(restriction.shared_bytes_per_block), target);
+  }
+}
+
 /// Throws EnvironmentError with the way out when this machine has no GPU that can be used.
 void require_gpu() {
   const DriverInfo info = query_driver();
@@ -52,6 +64,9 @@ DeviceChoice choose_device(const DeviceOptions& options, const Environment& envi
   if (target != Target::Cpu && options.num_threads != 0) {
     refuse_flag("--threads", std::to_string(options.num_threads), target);
   }
+  if (target != Target::Cuda) {
+    refuse_restriction(options.restriction, target);
+  }
   switch (target) {
     case Target::Cpu:
       return {.limits = host_limits(options.num_threads), .handle = ""};
@@ -62,10 +77,14 @@ DeviceChoice choose_device(const DeviceOptions& options, const Environment& envi
   }
   if (names_present_device(options.device)) {
     require_gpu();
-    return {.limits = query_device_limits(options.device), .handle = options.device};
+    return {
+        .limits = restricted(query_device_limits(options.device), options.restriction),
+        .handle = options.device};
   }
   const auto devices = configs_folder(environment) / "devices";
-  return {.limits = load_device_limits(options.device, devices), .handle = ""};
+  return {
+      .limits = restricted(load_device_limits(options.device, devices), options.restriction),
+      .handle = ""};
 }
 
 DeviceChoice choose_present_device(const DeviceOptions& options, const Environment& environment) {

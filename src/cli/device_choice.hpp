@@ -7,11 +7,12 @@
 
 namespace whet {
 
-/// What the flags --target, --device and --threads say.
+/// What the flags --target, --device, --threads, --feature-level, --sms and --shared-bytes say.
 struct DeviceOptions {
   std::string target;  ///< empty: cuda if a device is named, else cpu
   std::string device;  ///< GPU: ordinal, UUID, a name of configs/devices, or a file like those
   int num_threads = 0;
+  Restriction restriction;  ///< of the GPU
 };
 
 /// What candidates are made for, and how the worker finds it.

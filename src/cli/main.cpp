@@ -51,6 +51,16 @@ void add_device(CLI::App& app, DeviceOptions& device) {
   app.add_option("--device", device.device, "a GPU: ordinal, UUID, a name such as h200, or a file");
   app.add_option("--threads", device.num_threads, "threads of the CPU target (default: all cores)")
       ->check(CLI::PositiveNumber);
+  Restriction& restriction = device.restriction;
+  app.add_option(
+      "--feature-level",
+      restriction.feature_level,
+      "80, 90 or 100: the GPU as a stand-in for one with fewer instructions"
+  );
+  app.add_option("--sms", restriction.num_sms, "or with fewer multiprocessors");
+  app.add_option(
+      "--shared-bytes", restriction.shared_bytes_per_block, "or with less shared memory a block"
+  );
 }
 
 void add_dims(CLI::App& app, std::vector<std::string>& dims) {

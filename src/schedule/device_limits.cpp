@@ -108,13 +108,58 @@ std::string device_class(const DeviceLimits& limits) {
   }
   // Cards of one kind report a few MiB more or less.
   constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  const std::string restriction =
+      limits.is_restricted
+          ? fmt::format(
+                ":features{}:shared{}", limits.feature_level, limits.max_shared_bytes_per_block
+            )
+          : "";
   return fmt::format(
-      "{}:{}:{}:{}GiB",
+      "{}:{}:{}:{}GiB{}",
       target_name(limits.target),
       limits.arch,
       limits.num_sms,
-      (limits.memory_bytes + kGib / 2) / kGib
+      (limits.memory_bytes + kGib / 2) / kGib,
+      restriction
   );
+}
+
+DeviceLimits restricted(DeviceLimits limits, const Restriction& restriction) {
+  const auto lower = [&](const char* flag, auto wanted, auto& limit) {
+    if (wanted == 0) {
+      return;
+    }
+    if (wanted < 0 || wanted > limit) {
+      throw UserError(
+          fmt::format("{} {}: expected 1 to {}, what {} has", flag, wanted, limit, limits.name)
+      );
+    }
+    limits.is_restricted |= wanted < limit;
+    limit = wanted;
+  };
+  const int level = restriction.feature_level;
+  if (level != 0 && level != 80 && level != 90 && level != 100) {
+    throw UserError(fmt::format("--feature-level {}: expected 80, 90 or 100", level));
+  }
+  lower("--feature-level", level, limits.feature_level);
+  lower("--sms", restriction.num_sms, limits.num_sms);
+  // Of each block the system takes 1 KiB more.
+  constexpr std::int64_t kReservedBytes = 1024;
+  const std::int64_t reserved = limits.max_shared_bytes_per_sm - limits.max_shared_bytes_per_block;
+  lower("--shared-bytes", restriction.shared_bytes_per_block, limits.max_shared_bytes_per_block);
+  if (restriction.shared_bytes_per_block != 0) {
+    limits.max_shared_bytes_per_sm =
+        limits.max_shared_bytes_per_block + std::min(reserved, kReservedBytes);
+  }
+  if (limits.is_restricted) {
+    limits.name += fmt::format(
+        " (features of sm_{}, {} SMs, {} B shared memory a block)",
+        limits.feature_level,
+        limits.num_sms,
+        limits.max_shared_bytes_per_block
+    );
+  }
+  return limits;
 }
 
 DeviceLimits load_device_limits(

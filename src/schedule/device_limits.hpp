@@ -26,14 +26,24 @@ struct DeviceLimits {
   std::int64_t max_shared_bytes_per_block = 0;
   std::int64_t max_shared_bytes_per_sm = 0;
   std::int64_t memory_bytes = 0;
-  int vector_bytes = 32;  ///< CPU target: width of a vector register
+  int vector_bytes = 32;       ///< CPU target: width of a vector register
+  bool is_restricted = false;  ///< to less than the device has
 
   bool operator==(const DeviceLimits&) const = default;
 };
 
 /// A device class as the record store keys it: arch, SMs, memory ("cuda:sm_90:132:139GiB"), or
-/// "cpu:<model>:<threads>".
+/// "cpu:<model>:<threads>"; a restricted device is a class of its own.
 std::string device_class(const DeviceLimits& limits);
+
+/// A GPU as a stand-in for a smaller one: 0 leaves a limit as it is. Throws UserError where more is
+/// asked for than there is, or a feature level that no GPU has.
+struct Restriction {
+  int feature_level = 0;
+  int num_sms = 0;
+  std::int64_t shared_bytes_per_block = 0;
+};
+DeviceLimits restricted(DeviceLimits limits, const Restriction& restriction);
 
 /// Reads `configs/devices/<name>.json` or, if `name` is a path to a file, that. Throws UserError
 /// with the names there are.

@@ -36,6 +36,36 @@ TEST(Show, PrintsTheSameBytesEachTime) {
   EXPECT_EQ(show(whet, arguments), show(whet, arguments));
 }
 
+TEST(Show, RestrictsAGpuToWhatASmallerOneHas) {
+  const WhetProgram whet;
+  std::vector<std::string> arguments{
+      WhetProgram::workload("online.json"), "--space", "--device", "h200"};
+  EXPECT_TRUE(says(show(whet, arguments), "launch_overlap"));
+
+  for (const char* flag : {"--feature-level=80", "--sms=108", "--shared-bytes=166912"}) {
+    arguments.emplace_back(flag);
+  }
+  const std::string space = show(whet, arguments);
+
+  EXPECT_FALSE(says(space, "launch_overlap"));  // came with sm_90
+  EXPECT_TRUE(says(space, "108"));
+  EXPECT_FALSE(says(space, "132"));
+}
+
+TEST(Show, RefusesARestrictionThatIsNone) {
+  const WhetProgram whet;
+  const std::string online = WhetProgram::workload("online.json");
+  const auto refusal = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"show", online, "--space"});
+    const ProcessResult result = whet.run(flags);
+    EXPECT_EQ(result.exit.code, 2);
+    return result.error_output;
+  };
+  EXPECT_TRUE(says(refusal({"--device", "a100", "--sms", "132"}), "expected 1 to 108"));
+  EXPECT_TRUE(says(refusal({"--device", "h200", "--feature-level", "85"}), "80, 90 or 100"));
+  EXPECT_TRUE(says(refusal({"--sms", "8"}), "not a choice with --target cpu"));
+}
+
 TEST(Show, ListsKnobsWithTheirValues) {
   const WhetProgram whet;
 
