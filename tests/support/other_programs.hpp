@@ -45,8 +45,10 @@ inline double error_limit(DType dtype) {
   return dtype == DType::F32 ? 5e-4 : dtype == DType::F16 ? 1e-2 : 3e-2;
 }
 
+constexpr int kOtherSteps = 4;
+
 /// Both partitions at their defaults on this many blocks, and `num_sampled` legal configurations of
-/// the space.
+/// the space, whose launches divide the steps.
 inline std::vector<std::string> tried_configurations(
     const Program& program, const DeviceLimits& limits, int num_sampled
 ) {
@@ -57,7 +59,8 @@ inline std::vector<std::string> tried_configurations(
   constexpr std::uint64_t kSeed = 11;
   for (std::uint64_t n = 3; num_sampled > 0; n += 2) {
     const Configuration configuration = space.sample(kSeed, n);
-    if (std::holds_alternative<Schedule>(resolve(program, configuration, limits))) {
+    if (kOtherSteps % steps_per_launch(configuration) == 0 &&
+        std::holds_alternative<Schedule>(resolve(program, configuration, limits))) {
       list.push_back(to_text(configuration));
       --num_sampled;
     }

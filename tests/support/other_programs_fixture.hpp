@@ -28,8 +28,7 @@ class OtherProgram : public ::testing::TestWithParam<std::tuple<int, DType>> {
   ) {
     const NamedProgram test = named();
     const StepData data = draw_data(test.program, 2);
-    constexpr int kSteps = 4;
-    const StepResult expected = interpret(test.program, data, kSteps);
+    const StepResult expected = interpret(test.program, data, kOtherSteps);
     for (const std::string& configuration : configurations) {
       SCOPED_TRACE(test.name + ": " + configuration);
       const auto built = build_step(test.program, configuration, limits);
@@ -37,7 +36,7 @@ class OtherProgram : public ::testing::TestWithParam<std::tuple<int, DType>> {
       std::optional<StepResult> first;
       for (Executor* executor : executors) {
         StepRunner runner(*executor, test.program, built->artifact, built->source.plan, data);
-        const StepResult got = runner.run(kSteps);
+        const StepResult got = runner.run(kOtherSteps);
         EXPECT_LE(
             largest_error(got, expected, data, built->schedule.steps_per_launch),
             error_limit(dtype())

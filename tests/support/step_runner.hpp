@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/half.hpp"
 #include "base/philox.hpp"
 #include "codegen/lower.hpp"
@@ -165,6 +166,7 @@ class StepRunner {
 
   /// Runs launches until `num_steps` steps are done; one entry a step, or a launch for the state.
   StepResult run(int num_steps) {
+    WHET_CHECK(num_steps % plan_.steps_per_launch == 0, "{} steps in whole launches", num_steps);
     StepResult result;
     for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
       launch(step);
