@@ -4,6 +4,7 @@
 #include <string>
 
 #include "codegen/expression.hpp"
+#include "schedule/reads.hpp"
 
 namespace whet {
 namespace {
@@ -11,16 +12,9 @@ namespace {
 using Index = std::size_t;
 
 bool is_written(const Schedule& schedule, int buffer) {
-  for (const Phase& phase : schedule.phases) {
-    for (const Task& task : phase.tasks) {
-      for (const Store& store : task.stores) {
-        if (store.access.buffer == buffer) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
+  return std::any_of(schedule.phases.begin(), schedule.phases.end(), [&](const Phase& phase) {
+    return writes(phase, buffer);
+  });
 }
 
 void emit_shared_buffer(TextWriter& text, const Buffer& buffer, const std::string& type) {

@@ -197,19 +197,6 @@ bool has_early_epilogue(const Task& task) {
   return is_early;
 }
 
-/// A thread's share of a multiprocessor's registers.
-std::int64_t registers_of_thread(const Schedule& schedule) {
-  constexpr std::int64_t kRegisters = 65536;
-  return std::min<std::int64_t>(
-      kRegisters / (schedule.threads * std::int64_t{schedule.blocks_per_sm}), 255
-  );
-}
-
-/// Registers for operands that are under way to a thread's product.
-std::int64_t operand_words(const Schedule& schedule) {
-  return registers_of_thread(schedule) > 128 ? 96 : 64;
-}
-
 /// Registers for what its epilogue reads ahead of the product: what the product leaves.
 std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
   constexpr std::int64_t kAddresses = 40;

@@ -131,10 +131,9 @@ class Tile {
         static_cast<double>(ceil_div(ceil_div(gemm.k, 16), std::int64_t{tiling.split_k}));
     // Registers bound how many steps are under way: the batches of direct.cuh.
     const auto words = [&](const GemmOperand& o) { return 2 * element_bytes(o.access) / 2; };
-    const double registers =
-        65536.0 / (schedule_.threads * static_cast<double>(schedule_.blocks_per_sm));
-    const double fits =
-        std::floor((registers > 128 ? 96.0 : 64.0) / (2 * m * words(gemm.a) + n * words(gemm.b)));
+    const double fits = std::floor(
+        static_cast<double>(operand_words(schedule_)) / (2 * m * words(gemm.a) + n * words(gemm.b))
+    );
     const double batches = std::ceil(steps / std::clamp(fits, 1.0, steps));
     cost_.wait_clk += batches * std::max(latency_clk(gemm.a.access), latency_clk(gemm.b.access)) +
                       steps * kDependentMmaClk;

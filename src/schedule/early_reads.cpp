@@ -11,14 +11,6 @@ namespace {
 
 using Index = std::size_t;
 
-bool writes(const Phase& phase, int buffer) {
-  return std::any_of(phase.tasks.begin(), phase.tasks.end(), [&](const Task& task) {
-    return std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
-      return store.access.buffer == buffer;
-    });
-  });
-}
-
 /// Marks those reads of a phase's products that `may_be_early`.
 void mark(Phase& phase, const std::function<bool(int buffer)>& may_be_early) {
   for (Task& task : phase.tasks) {

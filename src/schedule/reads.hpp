@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "schedule/schedule.hpp"
@@ -20,6 +21,15 @@ void for_each_read(const Task& task, Visit visit) {
     visit(task.gemm->a.access, task.gemm->a.value, false);
     visit(task.gemm->b.access, task.gemm->b.value, false);
   }
+}
+
+/// Whether a task of the phase writes a buffer.
+inline bool writes(const Phase& phase, int buffer) {
+  return std::any_of(phase.tasks.begin(), phase.tasks.end(), [&](const Task& task) {
+    return std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+      return store.access.buffer == buffer;
+    });
+  });
 }
 
 }  // namespace whet

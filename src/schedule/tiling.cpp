@@ -289,6 +289,17 @@ std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t 
                                       : grid->m * grid->n;
 }
 
+std::int64_t registers_of_thread(const Schedule& schedule) {
+  constexpr std::int64_t kRegisters = 65536;
+  return std::min<std::int64_t>(
+      kRegisters / (schedule.threads * std::int64_t{schedule.blocks_per_sm}), 255
+  );
+}
+
+std::int64_t operand_words(const Schedule& schedule) {
+  return registers_of_thread(schedule) > 128 ? 96 : 64;
+}
+
 std::int64_t num_reduce_tiles(const Task& task) {
   const auto outer = static_cast<long>(task.domain.size()) - task.reduce->num_reduced_dims;
   const std::int64_t outputs = num_elements({task.domain.begin(), task.domain.begin() + outer});

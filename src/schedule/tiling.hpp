@@ -51,6 +51,12 @@ std::optional<WarpGrid> share_tile(const GemmTiling& tiling, std::int64_t thread
 /// share.
 std::optional<std::int64_t> accumulators(const GemmTiling& tiling, std::int64_t threads);
 
+/// A thread's share of a multiprocessor's registers.
+std::int64_t registers_of_thread(const Schedule& schedule);
+
+/// Registers for operands that are under way to a thread's direct product.
+std::int64_t operand_words(const Schedule& schedule);
+
 /// Tiles of a Reduce whose outputs a tile and splits are known.
 std::int64_t num_reduce_tiles(const Task& task);
 
