@@ -118,12 +118,6 @@ void emit_buffers(TextWriter& text, const Program& program, const Schedule& sche
   text.blank();
 }
 
-bool has_residents(const Schedule& schedule) {
-  return std::any_of(schedule.buffers.begin(), schedule.buffers.end(), [](const Buffer& buffer) {
-    return buffer.is_resident;
-  });
-}
-
 void emit_residents(TextWriter& text, const Schedule& schedule, bool to_shared) {
   for (Index i = 0; i < schedule.buffers.size(); ++i) {
     const Buffer& buffer = schedule.buffers[i];

@@ -14,10 +14,7 @@ void emit_arguments(TextWriter& text, const LaunchPlan& plan);
 /// batch)`, which finds them for a step of the launch.
 void emit_buffers(TextWriter& text, const Program& program, const Schedule& schedule);
 
-/// Whether state is in shared memory while a launch runs.
-bool has_residents(const Schedule& schedule);
-
-/// The copies of that state to shared memory, or back.
+/// The copies of state that is in shared memory while a launch runs, to there or back.
 void emit_residents(TextWriter& text, const Schedule& schedule, bool to_shared);
 
 }  // namespace whet

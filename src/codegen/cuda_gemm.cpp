@@ -7,6 +7,7 @@
 #include "codegen/expression.hpp"
 #include "codegen/task_text.hpp"
 #include "schedule/operand_path.hpp"
+#include "schedule/state_places.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -73,16 +74,27 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   const auto is_wide = [&](const Access& access) {
     return width > 1 && is_run(context.schedule, access, 1, width);
   };
+  const std::vector<int> held = held_buffers(context.schedule, task);
+  // Where a thread has what it holds of a run, or empty.
+  const auto held_words = [&](int buffer) -> std::string {
+    const auto place = std::find(held.begin(), held.end(), buffer) - held.begin();
+    return place == std::ssize(held) ? "" : fmt::format("state[{} * W + j]", place);
+  };
   std::vector<int> loads;
   std::vector<int> uniform_loads;
   std::map<int, std::string> loaded;
   for (Index i = 0; i < task.nodes.size(); ++i) {
     const ExprNode& node = task.nodes[i];
     const auto n = static_cast<int>(i);
-    if (node.kind == ExprNode::Kind::Load && is_uniform(node.access)) {
+    if (node.kind != ExprNode::Kind::Load) {
+      continue;
+    }
+    if (const std::string words = held_words(node.access.buffer); !words.empty()) {
+      loaded[n] = words;
+    } else if (is_uniform(node.access)) {
       uniform_loads.push_back(n);
       loaded[n] = fmt::format("uniform.v{}", n);
-    } else if (node.kind == ExprNode::Kind::Load) {
+    } else {
       loads.push_back(n);
       loaded[n] = fmt::format("loaded.v{}[j]", n);
     }
@@ -138,8 +150,10 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.raw_line(
       "WHET_MEMBER static void finish(const Buffers& b, int m, int n, const float (&acc)[W],"
   );
-  text.open("    [[maybe_unused]] const Loaded<W>& loaded, [[maybe_unused]] const Uniform& uniform)"
+  text.raw_line(
+      "    [[maybe_unused]] const Loaded<W>& loaded, [[maybe_unused]] const Uniform& uniform,"
   );
+  text.open("    [[maybe_unused]] float* state)");
   std::vector<int> stored;
   for (const Store& store : task.stores) {
     if (std::find(stored.begin(), stored.end(), store.node) == stored.end()) {
@@ -165,7 +179,9 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   text.close();
   for (const Store& store : task.stores) {
     const Buffer& buffer = buffers[Index(store.access.buffer)];
-    if (is_wide(store.access)) {
+    if (const std::string words = held_words(store.access.buffer); !words.empty()) {
+      text.line("for (int j = 0; j < W; ++j) {} = r{}[j];", words, store.node);
+    } else if (is_wide(store.access)) {
       text.line(
           "store_run(&b.{}[{}], r{});",
           buffer.symbol,
@@ -180,6 +196,88 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
           element_type(buffer.dtype),
           store.node
       );
+    }
+  }
+  text.close();
+}
+
+/// The store of a task to a buffer.
+const Access& store_to(const Task& task, int buffer) {
+  const auto found = std::find_if(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+    return store.access.buffer == buffer;
+  });
+  WHET_CHECK(found != task.stores.end(), "{} writes buffer {}", task.name, buffer);
+  return found->access;
+}
+
+/// Writes a run of what a thread holds, word `place` of each element, to memory.
+void emit_held_store(
+    TextWriter& text, const EmitContext& context, const Access& access, Index place, int width
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
+  if (width > 1 && is_run(context.schedule, access, 1, width)) {
+    text.line("float r{}[W];", access.buffer);
+    text.line("for (int j = 0; j < W; ++j) r{}[j] = state[{} * W + j];", access.buffer, place);
+    text.line(
+        "store_run(&b.{}[{}], r{});",
+        buffer.symbol,
+        element_index(access, {"m", "n"}),
+        access.buffer
+    );
+  } else {
+    text.line(
+        "for (int j = 0; j < W; ++j) b.{}[{}] = from_f32<{}>(state[{} * W + j]);",
+        buffer.symbol,
+        element_index(access, {"m", "(n + j)"}),
+        element_type(buffer.dtype),
+        place
+    );
+  }
+}
+
+/// How what a task holds comes to registers and goes back, a run of W elements at a time.
+void emit_held_members(TextWriter& text, const Task& task, const EmitContext& context) {
+  const Schedule& schedule = context.schedule;
+  const std::vector<int> held = held_buffers(schedule, task);
+  text.line("static constexpr int kHeld = {};", held.size());
+  if (held.empty()) {
+    return;
+  }
+  text.line("static constexpr int kHeldWords = {};", held_words_of_tile(schedule, task));
+  const int width = epilogue_path(schedule, task).width;
+  const auto open = [&](const char* name, const char* type) {
+    text.raw_line("template <int W>");
+    text.open("WHET_MEMBER static void {}(const Buffers& b, int m, int n, {} state)", name, type);
+  };
+  open("load_state", "float*");
+  for (Index place = 0; place < held.size(); ++place) {
+    const Access& access = store_to(task, held[place]);
+    const std::string& symbol = schedule.buffers[Index(held[place])].symbol;
+    if (width > 1 && is_run(schedule, access, 1, width)) {
+      text.line("Run<float, W> v{};", place);
+      text.line("v{}.load(&b.{}[{}]);", place, symbol, element_index(access, {"m", "n"}));
+      text.line("for (int j = 0; j < W; ++j) state[{0} * W + j] = v{0}[j];", place);
+    } else {
+      text.line(
+          "for (int j = 0; j < W; ++j) state[{} * W + j] = b.{}[{}];",
+          place,
+          symbol,
+          element_index(access, {"m", "(n + j)"})
+      );
+    }
+  }
+  text.close();
+  open("save_state", "const float*");
+  for (Index place = 0; place < held.size(); ++place) {
+    emit_held_store(text, context, store_to(task, held[place]), place, width);
+  }
+  text.close();
+  open("copy_state", "const float*");
+  for (Index place = 0; place < held.size(); ++place) {
+    for (const Shadow& shadow : schedule.shadows) {
+      if (shadow.state_buffer == held[place]) {
+        emit_held_store(text, context, store_to(task, shadow.buffer), place, width);
+      }
     }
   }
   text.close();
@@ -200,11 +298,17 @@ bool has_early_epilogue(const Task& task) {
 /// Registers for what its epilogue reads ahead of the product: what the product leaves.
 std::int64_t epilogue_words(const Schedule& schedule, std::int64_t accumulators) {
   constexpr std::int64_t kAddresses = 40;
-  const std::int64_t used = operand_words(schedule) + kAddresses + accumulators;
+  const std::int64_t used =
+      operand_words(schedule) + kAddresses + accumulators + schedule.state_words;
   return std::clamp<std::int64_t>(registers_of_thread(schedule) - used, 32, 64);
 }
 
 }  // namespace
+
+std::string product_types(const Task& task) {
+  const char* const engine = task.gemm->tiling.engine == Engine::Mma ? "Mma" : "Simt";
+  return fmt::format("{0}, {1}Accumulator<{0}>", type_name(task.name), engine);
+}
 
 void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& context) {
   const GemmTask& gemm = *task.gemm;
@@ -242,6 +346,7 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
     text.line("static constexpr bool kEarly = {};", has_early_epilogue(task));
   }
   emit_epilogue(text, task, context);
+  emit_held_members(text, task, context);
   text.close(";");
   if (t.direct) {
     text.raw_line("template <class Edge>");
@@ -249,14 +354,13 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   text.open(
       "WHET_DEVICE void {}_tile(const Buffers& b, char* shared, int tile{})",
       identifier(task.name),
-      t.direct ? ", Edge&& edge" : ""
+      t.direct ? ", Edge&& edge, float* state" : ""
   );
   text.line(
-      "{2}_tile<{0}, {1}Accumulator<{0}>>(b, shared, tile{3});",
-      type,
-      mma ? "Mma" : "Simt",
+      "{}_tile<{}>(b, shared, tile{});",
       t.direct ? "direct" : "staged",
-      t.direct ? ", edge" : ""
+      product_types(task),
+      t.direct ? ", edge, state" : ""
   );
   text.close();
 }

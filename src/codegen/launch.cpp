@@ -5,6 +5,7 @@
 #include "codegen/phase_text.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/state_places.hpp"
 
 namespace whet {
 namespace {
@@ -44,7 +45,7 @@ LaunchPlan plan_launch(
                          static_cast<std::size_t>(schedule.persistent_bytes + schedule.arena_bytes);
   plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1;
   plan.overlaps = schedule.overlaps;
-  plan.has_shadows = !schedule.shadows.empty();
+  plan.has_shadows = has_persistent_shadows(schedule);
   plan.steps_per_launch = schedule.steps_per_launch;
   for (const Buffer& buffer : schedule.buffers) {
     if (buffer.storage != Storage::Argument) {

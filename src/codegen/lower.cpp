@@ -14,6 +14,7 @@
 #include "ir/workload.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/state_places.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -22,7 +23,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 13;
+constexpr int kGeneratorVersion = 14;
 
 class Lowering {
  public:
@@ -206,7 +207,7 @@ class Lowering {
   /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
     const bool is_open = waits_in_tiles(schedule_, plan_, 0);
-    if (schedule_.overlaps && !is_open && !has_residents(schedule_)) {
+    if (schedule_.overlaps && !is_open && !keeps_state(schedule_)) {
       text_.line("start.wait();");
     }
     stamp(0, "kBegin");
@@ -281,22 +282,52 @@ class Lowering {
     text_.close();
   }
 
-  /// What a launch does that is to make the copies of the state again.
-  void emit_refresh() {
-    text_.open("if (args.refresh != 0u)");
-    if (schedule_.overlaps && !has_residents(schedule_)) {
-      text_.line("start.wait();");
-    }
-    text_.line("const Buffers b = buffers_of_step(args, 0, args.first_batch);");
+  /// Makes the copies of state that are of kind `storage`, except of what is held: that goes with it.
+  void emit_copies(Storage storage) {
     for (const Shadow& shadow : schedule_.shadows) {
       const Buffer& copy = schedule_.buffers[Index(shadow.buffer)];
+      const Buffer& state = schedule_.buffers[Index(shadow.state_buffer)];
+      if (copy.storage != storage || state.is_held) {
+        continue;
+      }
       text_.line(
-          "refresh<kBlocks, kThreads>(b.{}, b.{}, {});",
+          "refresh<kBlocks, kThreads>(b.{}, static_cast<const float*>(args.tensors[{}]), {});",
           copy.symbol,
-          schedule_.buffers[Index(shadow.state_buffer)].symbol,
+          state.argument,
           copy.num_elements
       );
     }
+  }
+
+  /// State comes to where it stays while the launch runs.
+  void emit_state_comes() {
+    if (schedule_.overlaps) {
+      text_.line("start.wait();");
+    }
+    emit_residents(text_, schedule_, true);
+    text_.line("[[maybe_unused]] const Buffers b = buffers_of_step(args, 0, args.first_batch);");
+    if (schedule_.state_words > 0) {
+      text_.line("float state[{}];", schedule_.state_words);
+      emit_held_state(text_, context_, true);
+    }
+    emit_copies(Storage::Shared);
+    text_.line("block_barrier();");
+  }
+
+  void emit_state_goes() {
+    text_.line("block_barrier();");
+    emit_residents(text_, schedule_, false);
+    emit_held_state(text_, context_, false);
+  }
+
+  /// What a launch does that is to make the copies of the state again.
+  void emit_refresh() {
+    text_.open("if (args.refresh != 0u)");
+    if (schedule_.overlaps && !keeps_state(schedule_)) {
+      text_.line("start.wait();");
+    }
+    text_.line("const Buffers b = buffers_of_step(args, 0, args.first_batch);");
+    emit_copies(Storage::Persistent);
     text_.line("return;");
     text_.close();
   }
@@ -338,20 +369,15 @@ class Lowering {
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
     }
-    if (has_residents(schedule_)) {
-      if (schedule_.overlaps) {
-        text_.line("start.wait();");
-      }
-      emit_residents(text_, schedule_, true);
-      text_.line("block_barrier();");
+    if (keeps_state(schedule_)) {
+      emit_state_comes();
     }
-    if (!schedule_.shadows.empty()) {
+    if (plan_.has_shadows) {
       emit_refresh();
     }
     emit_body();
-    if (has_residents(schedule_)) {
-      text_.line("block_barrier();");
-      emit_residents(text_, schedule_, false);
+    if (keeps_state(schedule_)) {
+      emit_state_goes();
     }
     text_.close();
   }

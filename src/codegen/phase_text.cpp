@@ -1,9 +1,17 @@
 #include "codegen/phase_text.hpp"
 
+#include <algorithm>
+
+#include "schedule/state_places.hpp"
+
 namespace whet {
 namespace {
 
 bool is_cpu(const EmitContext& context) { return context.schedule.target == Target::Cpu; }
+
+bool holds_state(const EmitContext& context, const Task& task) {
+  return held_words_of_tile(context.schedule, task) > 0;
+}
 
 /// Computes one tile of a task. `edge` is the one in front of its phase, if that is still open.
 void emit_tile(
@@ -18,14 +26,26 @@ void emit_tile(
   if (!edge.empty() && !takes_edge) {
     text.line("if (!{}.wait()) return;", edge);
   }
-  const std::string more = !takes_edge ? "" : ", " + (edge.empty() ? "NoEdge{}" : edge);
+  std::string more;
+  if (takes_edge) {
+    const std::int64_t words = held_words_of_tile(context.schedule, task);
+    more = fmt::format(
+        ", {}, {}",
+        edge.empty() ? "NoEdge{}" : edge,
+        words == 0 ? "nullptr" : fmt::format("state + {} + ({}) * {}", task.first_state_word, tile, words)
+    );
+  }
   text.line("{}_tile(b, {}, {}{});", identifier(task.name), memory, tile, more);
 }
 
 /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
-/// are dealt round-robin, from the block `first_block` on.
+/// are dealt round-robin, from the block `first_block` on. What tasks hold makes it known places.
 void open_tiles(
-    TextWriter& text, const EmitContext& context, std::int64_t num_tiles, std::int64_t first_block
+    TextWriter& text,
+    const EmitContext& context,
+    std::int64_t num_tiles,
+    std::int64_t first_block,
+    bool holds_state
 ) {
   const bool cpu = is_cpu(context);
   const std::int64_t blocks = context.schedule.blocks;
@@ -39,6 +59,9 @@ void open_tiles(
     text.open("if (const int tile = {}; tile < {})", block, num_tiles);
   } else {
     const char* index = cpu ? "i64" : "int";
+    if (holds_state) {
+      text.raw_line("#pragma unroll");
+    }
     text.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, num_tiles);
   }
 }
@@ -59,7 +82,7 @@ void emit_teams(
     const std::string condition =
         end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
     text.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-    open_tiles(text, context, task.num_tiles, first_block);
+    open_tiles(text, context, task.num_tiles, first_block, holds_state(context, task));
     const std::string memory = fmt::format("shared + {}", task.scratch_offset_bytes);
     emit_tile(text, context, task, memory, "tile", edge);
     if (task.num_tiles > schedule.blocks && scratch_bytes(task, schedule.target) > 0) {
@@ -92,7 +115,11 @@ void emit_phase(
   for (const Task& task : phase.tasks) {
     total += task.num_tiles;
   }
-  open_tiles(text, context, total, 0);
+  const bool has_state = std::any_of(
+      phase.tasks.begin(), phase.tasks.end(),
+      [&](const Task& task) { return holds_state(context, task); }
+  );
+  open_tiles(text, context, total, 0, has_state);
   std::int64_t first = 0;
   bool has_scratch = false;
   for (const Task& task : phase.tasks) {
@@ -117,6 +144,37 @@ void emit_phase(
     text.line("block_barrier();  // the next tile uses the same shared memory");
   }
   text.close();
+}
+
+void emit_held_state(TextWriter& text, const EmitContext& context, bool to_registers) {
+  const Schedule& schedule = context.schedule;
+  for (const Phase& phase : schedule.phases) {
+    for (const Task& task : phase.tasks) {
+      if (!holds_state(context, task)) {
+        continue;
+      }
+      const bool is_whole = task.num_warps * 32 == schedule.threads;
+      if (!is_whole) {
+        text.open(
+            "if (warp_index() >= {} && warp_index() < {})",
+            task.first_warp,
+            task.first_warp + task.num_warps
+        );
+      }
+      for (std::int64_t tile = 0; tile < task.num_tiles; ++tile) {
+        text.line(
+            "{}<{}>(b, {}, state + {});",
+            to_registers ? "hold_state" : "save_state",
+            product_types(task),
+            tile,
+            task.first_state_word + tile * held_words_of_tile(schedule, task)
+        );
+      }
+      if (!is_whole) {
+        text.close();
+      }
+    }
+  }
 }
 
 }  // namespace whet

@@ -15,4 +15,8 @@ void emit_phase(
     TextWriter& text, const EmitContext& context, const Phase& phase, const std::string& edge
 );
 
+/// Takes the state that tasks hold in registers, `float state[]` of the kernel, from memory, or
+/// gives it back.
+void emit_held_state(TextWriter& text, const EmitContext& context, bool to_registers);
+
 }  // namespace whet

@@ -22,8 +22,11 @@ std::string team_type(const Task& task);
 
 /// Defines `<name>_tile(b, shared, tile)`, one tile of a task by its team, for CUDA. The team
 /// meets before `shared` is used again. A product with direct operands takes an edge too, see
-/// device/edge.cuh, for which it waits itself.
+/// device/edge.cuh, for which it waits itself, and what its thread holds of the tile.
 void emit_cuda_task(TextWriter& text, const Task& task, const EmitContext& context);
+
+/// "Mm1Dw, MmaAccumulator<Mm1Dw>": a product and where its sums are.
+std::string product_types(const Task& task);
 
 /// The part of emit_cuda_task for products.
 void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& context);

@@ -7,6 +7,7 @@
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
 #include "schedule/shadows.hpp"
+#include "schedule/state_places.hpp"
 #include "schedule/tasks.hpp"
 #include "schedule/teams.hpp"
 #include "schedule/tiling.hpp"
@@ -48,30 +49,6 @@ void place_edges(Schedule& schedule) {
   schedule.step_edge = edge;
 }
 
-/// Brings all dense state into one block's shared memory for the time of a launch, if it fits.
-void make_resident(const Program& program, const DeviceLimits& limits, Schedule& schedule) {
-  const auto first_state = static_cast<int>(program.inputs.size() + program.scalars.size());
-  std::int64_t end = schedule.shared_arena_bytes;
-  std::vector<Buffer> buffers = schedule.buffers;
-  for (Buffer& buffer : buffers) {
-    const int state = buffer.argument - first_state;
-    if (buffer.storage != Storage::Argument || state < 0 ||
-        state >= static_cast<int>(program.state.size())) {
-      continue;
-    }
-    const TensorDesc& tensor = program.value(program.state[static_cast<std::size_t>(state)].before);
-    if (tensor.strides == contiguous_strides(tensor.shape)) {
-      buffer.is_resident = true;
-      buffer.offset_bytes = end;
-      end += in_arena(buffer.num_elements * dtype_bytes(buffer.dtype));
-    }
-  }
-  if (end + schedule.scratch_bytes <= limits.max_shared_bytes_per_block) {
-    schedule.buffers = std::move(buffers);
-    schedule.shared_arena_bytes = end;
-  }
-}
-
 /// One block that owns everything keeps what passes between its phases in its shared memory, if
 /// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
@@ -105,7 +82,13 @@ std::variant<Schedule, ConstraintViolation> resolve(
     return ConstraintViolation{"membership", *why};
   }
   Schedule schedule = launch_shape(complete, limits.target);
-  const bool shadows = complete.values.contains("shadows") && flag_knob(complete, "shadows");
+  const bool keeps_state = limits.target != Target::Cpu &&
+                           schedule.partition == Partition::Block &&
+                           knob(complete, "", "weights") != "global";
+  const bool in_registers = keeps_state && knob(complete, "", "weights") == "registers";
+  // Of state in registers, others see copies alone.
+  const bool shadows =
+      in_registers || (complete.values.contains("shadows") && flag_knob(complete, "shadows"));
   const ShadowedProgram shadowed = shadows ? with_shadows(program) : without_shadows(program);
   TaskGraph graph = build_tasks(shadowed, fusion_options(complete));
   for (Task& task : graph.tasks) {
@@ -123,9 +106,8 @@ std::variant<Schedule, ConstraintViolation> resolve(
   }
   place_edges(schedule);
   place_buffers(schedule, limits);
-  if (schedule.partition == Partition::Block && limits.target != Target::Cpu &&
-      knob(complete, "", "weights") == "resident") {
-    make_resident(program, limits, schedule);
+  if (keeps_state) {
+    keep_state(program, limits, in_registers, schedule);
   }
   if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {
     mark_early_reads(program, schedule);

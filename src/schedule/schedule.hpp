@@ -30,6 +30,9 @@ struct Buffer {
   std::int64_t step_stride_elements = 0;  ///< Argument: from one step's tensor to the next
   /// Argument: state that is in the shared arena while a launch runs.
   bool is_resident = false;
+  /// Argument: state that is in registers while a launch runs: of the threads that update it, and
+  /// nobody else has it.
+  bool is_held = false;
   std::int64_t alignment_bytes = 16;  ///< of the first element
 
   bool operator==(const Buffer&) const = default;
@@ -155,6 +158,7 @@ struct Task {
   int first_warp = 0;                     ///< of the team that computes the tiles
   int num_warps = 0;                      ///< of the team; 0 on the CPU target
   std::int64_t scratch_offset_bytes = 0;  ///< of the team's staging
+  int first_state_word = 0;  ///< of a thread's registers for held state, the task's first
 
   bool operator==(const Task&) const = default;
 };
@@ -177,7 +181,7 @@ enum class Partition { Block, Grid };
 /// A 16-bit copy of f32 state that the step keeps with it, for products to read.
 struct Shadow {
   int state_buffer = -1;
-  int buffer = -1;  ///< of the copy: Persistent
+  int buffer = -1;  ///< of the copy: Persistent, or Shared and made again by each launch
 
   bool operator==(const Shadow&) const = default;
 };
@@ -201,6 +205,7 @@ struct Schedule {
   std::int64_t arena_bytes = 0;       ///< and behind that
   std::int64_t shared_arena_bytes = 0;
   std::int64_t scratch_bytes = 0;  ///< staging of the widest task; shared memory on a GPU
+  int state_words = 0;             ///< registers of a thread for held state
   int num_staged_commits = 0;
 
   bool operator==(const Schedule&) const = default;

@@ -138,9 +138,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4", "20"}, "1", "training steps a launch"},
       {"weights",
-       {"global", "resident"},
+       {"global", "resident", "registers"},
        "global",
-       "one block works on state where it lies, or in shared memory while a launch runs"},
+       "one block works on state where it lies, or keeps it while a launch runs: in shared memory, "
+       "or in registers with 16-bit copies in shared memory"},
       {"teams",
        {"on", "off"},
        "on",

@@ -297,7 +297,8 @@ std::int64_t registers_of_thread(const Schedule& schedule) {
 }
 
 std::int64_t operand_words(const Schedule& schedule) {
-  return registers_of_thread(schedule) > 128 ? 96 : 64;
+  const std::int64_t words = registers_of_thread(schedule) > 128 ? 96 : 64;
+  return std::max<std::int64_t>(words - schedule.state_words, 32);
 }
 
 std::int64_t num_reduce_tiles(const Task& task) {

@@ -343,9 +343,9 @@ class Multiplication<G, SimtAccumulator<G>> {
 };
 
 /// One tile of a product, from memory to its epilogue: what is early is under way while the threads
-/// wait for `edge`.
+/// wait for `edge`. `state` is what the thread holds of the tile.
 template <class G, class Accumulator, class Buffers, class Edge>
-WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& edge) {
+WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& edge, float* state) {
   constexpr int kTilesN = (G::kN + G::kTileN - 1) / G::kTileN;
   const int m0 = tile / kTilesN * G::kTileM;
   const int n0 = tile % kTilesN * G::kTileN;
@@ -361,9 +361,8 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& ed
     if (!edge.wait() || Accumulator::is_spare()) return;
     if constexpr (!G::kEarly) epilogue.begin(b, m0, n0);
     multiplication.run(acc, b, m0, n0);
-    epilogue.finish(b, m0, n0, [&](int i, float(&values)[Accumulator::kWidth]) {
-      acc.run(i, values);
-    });
+    const auto sum = [&](int i, float(&values)[Accumulator::kWidth]) { acc.run(i, values); };
+    epilogue.finish(b, m0, n0, sum, state);
   } else {
     Epilogue<G, InShared<G, Accumulator>> epilogue;
     if (!Accumulator::is_spare()) multiplication.begin(b, m0, n0);
@@ -371,6 +370,6 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& ed
     if (!edge.wait()) return;
     if constexpr (!G::kEarly) epilogue.begin(b, m0, n0);
     if (!Accumulator::is_spare()) multiplication.run(acc, b, m0, n0);
-    finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
+    finish_in_shared<G>(b, shared, acc, m0, n0, epilogue, state);
   }
 }

@@ -9,7 +9,10 @@
 //                                 there and may be moved at once, else 1
 //   Uniform, uniform(b)           what the epilogue reads for all elements
 //   kLoads, Loaded<W>             what it reads for a run of W elements along n
-//   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded, uniform): what becomes of a run
+//   load<W>(b, m, n, loaded), finish<W>(b, m, n, acc, loaded, uniform, state): what becomes of a run
+//   kHeld                         words of state that a thread holds of each element from step to step;
+//                                 where not 0: kHeldWords of a tile, load_state<W>(b, m, n, state),
+//                                 save_state, and copy_state, which writes copies for others to read
 //   kEpilogueWords                registers for what it reads ahead
 // staged.cuh and direct.cuh say what else they ask of it. Each of the kSplitK groups of a block's
 // threads sums its share of K; the partial tiles meet in shared memory and are added in the order of
@@ -224,9 +227,10 @@ struct Epilogue {
     uniform = G::uniform(b);
     fetch(b, m0, n0, 0);
   }
-  /// `sum(i, values)` gives the product's elements of run `i`.
+  /// `sum(i, values)` gives the product's elements of run `i`. `state` is what the thread holds of
+  /// the tile.
   template <class Buffers, class Sum>
-  WHET_MEMBER void finish(const Buffers& b, int m0, int n0, const Sum& sum) {
+  WHET_MEMBER void finish(const Buffers& b, int m0, int n0, const Sum& sum, float* state) {
 #pragma unroll
     for (int first = 0; first < Place::kRuns; first += kBatch) {
       if (first > 0) fetch(b, m0, n0, first);
@@ -237,7 +241,8 @@ struct Epilogue {
         if (!is_valid(first + i, m, n)) continue;
         float values[kWidth];
         sum(first + i, values);
-        G::template finish<kWidth>(b, m, n, values, loaded[i], uniform);
+        float* const held = state + (first + i) * G::kHeld * kWidth;
+        G::template finish<kWidth>(b, m, n, values, loaded[i], uniform, held);
       }
     }
   }
@@ -252,13 +257,55 @@ WHET_DEVICE void finish_in_shared(
     const Accumulator& acc,
     int m0,
     int n0,
-    Epilogue<G, InShared<G, Accumulator>>& epilogue
+    Epilogue<G, InShared<G, Accumulator>>& epilogue,
+    float* state
 ) {
   using Place = InShared<G, Accumulator>;
   auto* const partial = reinterpret_cast<float*>(shared);
   Place::share(partial, acc);
   G::Team::barrier();
-  epilogue.finish(b, m0, n0, [&](int i, float(&values)[Place::kWidth]) {
-    Place::sum(partial, i, values);
+  const auto sum = [&](int i, float(&values)[Place::kWidth]) { Place::sum(partial, i, values); };
+  epilogue.finish(b, m0, n0, sum, state);
+}
+
+/// Where the epilogue has a tile's elements.
+template <class G, class Accumulator, bool kIsShared = (G::kSplitK > 1)>
+struct PlaceOf {
+  using Type = InRegisters<G, Accumulator>;
+};
+template <class G, class Accumulator>
+struct PlaceOf<G, Accumulator, true> {
+  using Type = InShared<G, Accumulator>;
+};
+
+/// What a thread holds of a tile's elements: `visit(m, n, state)` for each of its runs.
+template <class G, class Place, class Visit>
+WHET_DEVICE void for_each_held(int tile, float* state, const Visit& visit) {
+  constexpr int kTilesN = (G::kN + G::kTileN - 1) / G::kTileN;
+  static_assert(Place::kRuns * Place::kWidth * G::kHeld == G::kHeldWords, "as the schedule counts");
+#pragma unroll
+  for (int i = 0; i < Place::kRuns; ++i) {
+    const int m = tile / kTilesN * G::kTileM + Place::run_m(i);
+    const int n = tile % kTilesN * G::kTileN + Place::run_n(i);
+    if (Epilogue<G, Place>::is_valid(i, m, n)) visit(m, n, state + i * G::kHeld * Place::kWidth);
+  }
+}
+/// Takes what a tile holds from memory, and makes its copies.
+template <class G, class Accumulator, class Buffers>
+WHET_DEVICE void hold_state(const Buffers& b, int tile, float* state) {
+  using Place = typename PlaceOf<G, Accumulator>::Type;
+  for_each_held<G, Place>(tile, state, [&](int m, int n, float* held) {
+    G::template load_state<Place::kWidth>(b, m, n, held);
+  });
+  for_each_held<G, Place>(tile, state, [&](int m, int n, const float* held) {
+    G::template copy_state<Place::kWidth>(b, m, n, held);
+  });
+}
+/// Gives it back.
+template <class G, class Accumulator, class Buffers>
+WHET_DEVICE void save_state(const Buffers& b, int tile, float* state) {
+  using Place = typename PlaceOf<G, Accumulator>::Type;
+  for_each_held<G, Place>(tile, state, [&](int m, int n, const float* held) {
+    G::template save_state<Place::kWidth>(b, m, n, held);
   });
 }

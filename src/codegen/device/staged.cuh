@@ -169,5 +169,5 @@ WHET_DEVICE void staged_tile(const Buffers& b, char* shared, int tile) {
   }
   if constexpr (G::kStages > 1) G::Team::barrier();
 
-  finish_in_shared<G>(b, shared, acc, m0, n0, epilogue);
+  finish_in_shared<G>(b, shared, acc, m0, n0, epilogue, nullptr);
 }
