@@ -216,6 +216,9 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   if (values.at("partition") == "grid" && values.contains("weights")) {
     values["weights"] = "global";
   }
+  if (values.contains("shadows") && values.at("weights") == "registers") {
+    values["shadows"] = "on";
+  }
   const auto operands = values.find("operands");
   if (operands != values.end() && operands->second == "direct") {
     for (const Knob& knob : knobs) {
