@@ -111,7 +111,7 @@ void hold_in_registers(const Program& program, Schedule& schedule) {
                      user != nullptr && replaces_in_epilogue(*user, static_cast<int>(b));
   }
   held.state_words = static_cast<int>(place_words(held));
-  if (held.state_words <= registers_of_thread(held) / 4) {
+  if (held.state_words <= ceil_div(registers_of_thread(held), 4)) {
     schedule = std::move(held);
   }
 }
