@@ -39,6 +39,7 @@ void emit_operand(
   text.line("return to_f32({});", element);
   text.close();
   text.line("static constexpr int kRun = {};", path.rows);
+  text.line("static constexpr bool kTurned = {};", path.is_turned);
   bool has_address = false;
   if (gemm.tiling.direct) {
     has_address = path.along_k > 1 || path.rows > 1;

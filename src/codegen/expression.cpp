@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/half.hpp"
 
@@ -86,6 +88,40 @@ std::string apply(const ExprNode& node) {
     default:
       throw InternalError(fmt::format("no target computes {}", op_name(node.op)));
   }
+}
+
+/// Whether a node's value is one that `dtype` has.
+bool is_rounded_to(const ExprNode& node, DType dtype) {
+  return node.kind != ExprNode::Kind::Accumulator && node.dtype == dtype;
+}
+
+/// Whether an op of rounded operands gives a rounded result.
+bool is_exact(const Task& task, const ExprNode& node) {
+  switch (node.op) {
+    case OpKind::Relu:
+    case OpKind::Neg:
+    case OpKind::Cast:
+    case OpKind::ThresholdBackward:
+      return is_rounded_to(task.nodes[Index(node.operands.at(0))], node.dtype);
+    default:
+      return false;
+  }
+}
+
+/// Whether nothing but stores that round it uses a node.
+bool is_only_stored(const Task& task, const std::vector<Buffer>& buffers, int n) {
+  if (task.reduce && task.reduce->operand == n) {
+    return false;
+  }
+  for (const ExprNode& user : task.nodes) {
+    if (std::find(user.operands.begin(), user.operands.end(), n) != user.operands.end()) {
+      return false;
+    }
+  }
+  return std::all_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+    return store.node != n ||
+           buffers[Index(store.access.buffer)].dtype == task.nodes[Index(n)].dtype;
+  });
 }
 
 }  // namespace
@@ -177,7 +213,10 @@ void emit_nodes(
         value = accumulator;
         break;
       case ExprNode::Kind::Apply:
-        value = rounded(apply(node), node.dtype);
+        value = apply(node);
+        if (!is_exact(task, node) && !is_only_stored(task, buffers, n)) {
+          value = rounded(value, node.dtype);
+        }
         break;
     }
     text.line("const float v{} = {};", n, value);

@@ -19,8 +19,9 @@ std::string load_expression(
     const std::vector<std::string>& indices
 );
 
-/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype. `loaded` names
-/// the values of loads that are done already, by node; where it is empty, the load is done here.
+/// Emits nodes [first, last) of a task as constants v<n>, each rounded to its dtype, but where it
+/// is so already or stores do it. `loaded` names the values of loads that are done already, by
+/// node; where it is empty, the load is done here.
 void emit_nodes(
     TextWriter& text,
     const Task& task,

@@ -282,7 +282,8 @@ class Lowering {
     text_.close();
   }
 
-  /// Makes the copies of state that are of kind `storage`, except of what is held: that goes with it.
+  /// Makes the copies of state that are of kind `storage`, except of what is held: that goes with
+  /// it.
   void emit_copies(Storage storage) {
     for (const Shadow& shadow : schedule_.shadows) {
       const Buffer& copy = schedule_.buffers[Index(shadow.buffer)];

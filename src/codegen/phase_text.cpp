@@ -32,7 +32,8 @@ void emit_tile(
     more = fmt::format(
         ", {}, {}",
         edge.empty() ? "NoEdge{}" : edge,
-        words == 0 ? "nullptr" : fmt::format("state + {} + ({}) * {}", task.first_state_word, tile, words)
+        words == 0 ? "nullptr"
+                   : fmt::format("state + {} + ({}) * {}", task.first_state_word, tile, words)
     );
   }
   text.line("{}_tile(b, {}, {}{});", identifier(task.name), memory, tile, more);
@@ -115,10 +116,9 @@ void emit_phase(
   for (const Task& task : phase.tasks) {
     total += task.num_tiles;
   }
-  const bool has_state = std::any_of(
-      phase.tasks.begin(), phase.tasks.end(),
-      [&](const Task& task) { return holds_state(context, task); }
-  );
+  const bool has_state = std::any_of(phase.tasks.begin(), phase.tasks.end(), [&](const Task& task) {
+    return holds_state(context, task);
+  });
   open_tiles(text, context, total, 0, has_state);
   std::int64_t first = 0;
   bool has_scratch = false;

@@ -38,7 +38,8 @@ std::vector<int> first_touched_late(const Schedule& schedule) {
         const Buffer& buffer = schedule.buffers[Index(access.buffer)];
         const bool is_global =
             buffer.storage == Storage::Argument || buffer.storage == Storage::Persistent;
-        if (!is_global || buffer.is_resident || buffer.is_held || !touched.insert(access.buffer).second) {
+        if (!is_global || buffer.is_resident || buffer.is_held ||
+            !touched.insert(access.buffer).second) {
           return;
         }
         const std::int64_t size = buffer.num_elements * dtype_bytes(buffer.dtype);

@@ -146,6 +146,8 @@ OperandPath direct_path(const Schedule& schedule, const Task& task, Side side) {
   if (path.rows > 1 || operand.access.strides[1] != 1) {
     path.obstacle = of_rows;
   }
+  path.is_turned = mma && path.rows == 8 && operand.stored == gemm.dtype &&
+                   is_in_shared(schedule.buffers[Index(operand.access.buffer)]);
   if (!mma && path.rows >= 4) {
     path.obstacle.clear();  // a thread's neighbours are four at most
   }

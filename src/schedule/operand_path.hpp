@@ -19,10 +19,11 @@ std::int64_t operand_rows(const Task& task, Side side);
 
 /// How a CUDA product fetches the elements of an operand: one by one, unless it says otherwise.
 struct OperandPath {
-  int along_k = 1;        ///< direct: neighbours along k that one access brings: 1, 4 or 8
-  int rows = 1;           ///< direct: neighbours along its rows that a thread fetches: 1, 2, 4 or 8
-  bool is_async = false;  ///< staged: by asynchronous copies of 16 bytes
-  std::string obstacle;   ///< to the widest way that its engine has; empty on it
+  int along_k = 1;  ///< direct: neighbours along k that one access brings: 1, 4 or 8
+  int rows = 1;     ///< direct: neighbours along its rows that a thread fetches: 1, 2, 4 or 8
+  bool is_turned = false;  ///< direct: a matrix of 16 bits in shared memory, turned as it is loaded
+  bool is_async = false;   ///< staged: by asynchronous copies of 16 bytes
+  std::string obstacle;    ///< to the widest way that its engine has; empty on it
 
   bool operator==(const OperandPath&) const = default;
 };

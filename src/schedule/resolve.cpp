@@ -82,8 +82,7 @@ std::variant<Schedule, ConstraintViolation> resolve(
     return ConstraintViolation{"membership", *why};
   }
   Schedule schedule = launch_shape(complete, limits.target);
-  const bool keeps_state = limits.target != Target::Cpu &&
-                           schedule.partition == Partition::Block &&
+  const bool keeps_state = limits.target != Target::Cpu && schedule.partition == Partition::Block &&
                            knob(complete, "", "weights") != "global";
   const bool in_registers = keeps_state && knob(complete, "", "weights") == "registers";
   // Of state in registers, others see copies alone.

@@ -157,11 +157,9 @@ bool keeps_state(const Schedule& schedule) {
 }
 
 bool has_persistent_shadows(const Schedule& schedule) {
-  return std::any_of(
-      schedule.shadows.begin(), schedule.shadows.end(), [&](const Shadow& shadow) {
-        return schedule.buffers[Index(shadow.buffer)].storage == Storage::Persistent;
-      }
-  );
+  return std::any_of(schedule.shadows.begin(), schedule.shadows.end(), [&](const Shadow& shadow) {
+    return schedule.buffers[Index(shadow.buffer)].storage == Storage::Persistent;
+  });
 }
 
 std::vector<int> held_buffers(const Schedule& schedule, const Task& task) {

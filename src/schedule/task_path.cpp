@@ -39,7 +39,7 @@ std::string describe_fetch(const OperandPath& path, bool mma) {
   }
   if (path.rows > 1) {
     // A thread of the simt engine has four neighbouring rows at most.
-    return mma ? fmt::format("by {} rows", path.rows)
+    return mma ? fmt::format("by {} rows{}", path.rows, path.is_turned ? ", turned" : "")
                : fmt::format("by up to {} rows", std::min(path.rows, 4));
   }
   return "one by one";

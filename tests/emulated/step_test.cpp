@@ -57,7 +57,8 @@ const std::vector<std::string>& configurations() {
       "partition=block weights=resident steps_per_launch=4",
       "partition=block weights=resident operands=staged fuse_update=off",
       "partition=block weights=registers steps_per_launch=4",
-      "partition=block weights=registers steps_per_launch=4 threads=128 split_k=2 teams=off tile_m=32 "
+      "partition=block weights=registers steps_per_launch=4 threads=128 split_k=2 teams=off "
+      "tile_m=32 "
       "tile_n=32",
       "partition=block weights=registers engine=simt fuse_update=off",
   };

@@ -5,6 +5,8 @@
 //   kQuad                         whether elements k to k + 3 are neighbours, aligned and all there
 //   kOctet                        the same of k to k + 7, in one access of 16 bytes
 //   kRun                          how many rows are neighbours at an even row, 1 if not aligned
+//   kTurned                       whether it lies along its rows in shared memory, so that ldmatrix
+//                                 gives a lane its part
 //   address(b, row, k)            where an element lies, if one of the two
 //   kEarly                        whether it may be read before the edge in front of the phase
 // and the product itself
@@ -108,11 +110,47 @@ WHET_DEVICE void load_along_rows(
   }
 }
 
+/// From an operand that is kTurned: what a lane gets is its part of the fragment.
+template <class G, class O, int kPitch, bool kWholeK, int kBlocks, class Buffers>
+WHET_DEVICE void load_turned(
+    u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
+) {
+  // Lane 8 i + j has the address of row j of matrix i: one k of eight rows of the operand.
+  const int half = lane_index() / 8 % 2;
+  const int k_of_lane = k + lane_index() % 8 / 2 * kPitch + half * 2 + lane_index() % 2;
+  const auto place = [&](int block) {
+    const int row_of_lane = row + block * 8;
+    const bool is_there = is_row<O>(row_of_lane) && is_k<G, kWholeK>(k_of_lane);
+    return O::address(b, is_there ? row_of_lane : 0, is_there ? k_of_lane : 0);
+  };
+  if constexpr (kBlocks % 2 == 0) {
+#pragma unroll
+    for (int block = 0; block < kBlocks; block += 2) {
+      u32 words[4];
+      ldmatrix_x4_trans(words, place(block + lane_index() / 16));
+#pragma unroll
+      for (int w = 0; w < 4; ++w) to[block + w / 2][w % 2] = words[w];
+    }
+  } else {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) ldmatrix_x2_trans(to[block], place(block));
+  }
+  // A product with what the other operand has not is 0 only if this is.
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    if (is_k<G, kWholeK>(k + lane_index() % 4 * kPitch + h * 2)) continue;
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) to[block][h] = 0u;
+  }
+}
+
 template <class G, class O, int W, int kPitch, bool kWholeK, int kBlocks, class Buffers>
 WHET_DEVICE void load_operand(
     u32 (&to)[kBlocks][kGroupWords<O>], const Buffers& b, int row, int k
 ) {
-  if constexpr (O::kRun > 1) {
+  if constexpr (O::kTurned) {
+    load_turned<G, O, kPitch, kWholeK>(to, b, row, k);
+  } else if constexpr (O::kRun > 1) {
     load_along_rows<G, O, W, kPitch, kWholeK>(to, b, row, k);
   } else {
     load_along_k<G, O, kPitch, kWholeK>(to, b, row, k);
@@ -129,7 +167,7 @@ template <class G, class O>
 WHET_DEVICE u32 fragment_of(const u32 (&group)[kGroupWords<O>], int half) {
   using Stored = typename O::Stored;
   const u32 pair = pair_of<typename G::Element, Stored>(group + half * kPairWords<Stored>);
-  return O::kRun > 1 ? movmatrix(pair) : pair;
+  return O::kRun > 1 && !O::kTurned ? movmatrix(pair) : pair;
 }
 
 template <class G, class Accumulator>

@@ -4,7 +4,7 @@
 //   kM, kN, kK                    sizes; kTileM, kTileN, kSplitK: tiling
 //   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
 //   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
-//                                 O::kRun: 1, or see direct.cuh
+//                                 O::kRun: 1, or see direct.cuh; so O::kTurned
 //   kWidth                        4 or 2 if that many elements from a multiple of it on are all
 //                                 there and may be moved at once, else 1
 //   Uniform, uniform(b)           what the epilogue reads for all elements
@@ -22,7 +22,7 @@
 /// warp's `blocks` groups of eight rows; at most `most`.
 template <class O>
 WHET_DEVICE constexpr int words_of_rows(int blocks, int most) {
-  for (int words = O::kRun / 2; words > 1; words /= 2) {
+  for (int words = O::kTurned ? 1 : O::kRun / 2; words > 1; words /= 2) {
     if (words <= most && blocks % words == 0) return words;
   }
   return 1;
