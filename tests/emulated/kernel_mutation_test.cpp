@@ -250,8 +250,8 @@ TEST_F(KernelMutation, LanesInEachOthersPlaceDifferFromTheInterpreter) {
   use(testing::mlp(1, 64, 64, 1, DType::F32));
   expect_edit_caught(
       kLanes,
-      {"lane_of_k() % kSharers * kOwned", "(lane_of_k() % kSharers ^ 1) * kOwned"},
-      "differs"
+      {"lane_of_k() % kSharers * kOwned", "(kSharers - 1 - lane_of_k() % kSharers) * kOwned"},
+      kDiffers
   );
   expect_edit_caught(
       kLanes,
