@@ -48,6 +48,9 @@ std::string describe_work(const Task& task, Target target) {
     if (target != Target::Cpu) {
       text += fmt::format(", split_k {}", tiling.split_k);
     }
+    if (tiling.k_lanes > 1) {
+      text += fmt::format(", k_lanes {}", tiling.k_lanes);
+    }
     if (target != Target::Cpu && !tiling.direct) {
       text += fmt::format(", {} stages of {}", tiling.stages, tiling.tile_k);
     }

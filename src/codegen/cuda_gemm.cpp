@@ -341,6 +341,9 @@ void emit_cuda_gemm(TextWriter& text, const Task& task, const EmitContext& conte
   );
   const std::string share = mma ? "Warps" : "Thread";
   text.line("static constexpr int k{0}M = {1}, k{0}N = {2};", share, grid->m, grid->n);
+  if (!mma) {
+    text.line("static constexpr int kLanesK = {};", t.k_lanes);
+  }
   emit_operand(text, "A", task, Side::A, t.tile_m, context);
   emit_operand(text, "B", task, Side::B, t.tile_n, context);
   if (t.direct) {

@@ -171,17 +171,21 @@ class Tile {
     const GemmTiling& tiling = gemm.tiling;
     const std::int64_t columns = tiling.tile_n / share.n;
     const std::int64_t rows = tiling.tile_m / share.m;
-    const double warps = std::max(1.0, static_cast<double>(rows * columns * tiling.split_k) / 32.0);
-    const double steps = static_cast<double>(ceil_div(gemm.k, std::int64_t{tiling.split_k}));
-    const std::int64_t columns_of_warp = std::min<std::int64_t>(columns, 32);
+    const std::int64_t parts = std::int64_t{tiling.split_k} * tiling.k_lanes;
+    const double warps = std::max(1.0, static_cast<double>(rows * columns * parts) / 32.0);
+    const double steps = static_cast<double>(ceil_div(gemm.k, parts));
+    const std::int64_t lanes_left = 32 / tiling.k_lanes;
+    const std::int64_t columns_of_warp = std::min<std::int64_t>(columns, lanes_left);
     const auto lines = [&](const GemmOperand& o, std::int64_t neighbours) {
-      // Neighbours read one line if they are neighbours in memory, else one each.
+      // Neighbours read one line if they are neighbours in memory, else one each: lanes along K
+      // too.
       const double bytes = element_bytes(o.access);
-      return o.access.strides[0] == 1
-                 ? std::ceil(static_cast<double>(neighbours) * bytes / kLineBytes)
-                 : static_cast<double>(neighbours);
+      const double lines_of_rows =
+          o.access.strides[0] == 1 ? std::ceil(static_cast<double>(neighbours) * bytes / kLineBytes)
+                                   : static_cast<double>(neighbours);
+      return lines_of_rows * (o.access.strides[1] == 1 ? 1 : tiling.k_lanes);
     };
-    const double lines_a = lines(gemm.a, std::max<std::int64_t>(32 / columns_of_warp, 1));
+    const double lines_a = lines(gemm.a, std::max<std::int64_t>(lanes_left / columns_of_warp, 1));
     const double lines_b = lines(gemm.b, columns_of_warp);
     const double m = static_cast<double>(share.m);
     const double n = static_cast<double>(share.n);
@@ -274,6 +278,7 @@ class Tile {
       cost_.wait_clk += 2 * clk(costs_.shared_latency_ns) + clk(costs_.block_barrier_ns);
       cost_.issue_clk += elements * (tiling.split_k + 1) / 32.0 / kSchedulers;
     }
+    cost_.wait_clk += std::log2(tiling.k_lanes) * kShuffleClk;
     compute(elements, 0);
   }
 

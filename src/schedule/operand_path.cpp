@@ -53,6 +53,19 @@ Obstacle run_obstacle(
   return "";
 }
 
+/// How a product walks an operand: where that has one row, or one element of K, its stride there
+/// does not count.
+Access walked(const Task& task, Side side) {
+  Access access = operand_of(*task.gemm, side).access;
+  if (operand_rows(task, side) == 1) {
+    access.strides[0] = 0;
+  }
+  if (task.gemm->k == 1) {
+    access.strides[1] = 0;
+  }
+  return access;
+}
+
 /// Of the conversion on the way to registers.
 Obstacle stored_obstacle(const GemmTask& gemm, const GemmOperand& operand, bool from_f32) {
   if (operand.stored == gemm.dtype || (from_f32 && operand.stored == DType::F32)) {
@@ -88,22 +101,22 @@ Obstacle async_obstacle(const Schedule& schedule, const Task& task, Side side) {
 }
 
 /// To a thread's four elements along k at once, which need no conversion but from f32.
-Obstacle quad_obstacle(const Schedule& schedule, const GemmTask& gemm, const GemmOperand& operand) {
+Obstacle quad_obstacle(const Schedule& schedule, const Task& task, Side side) {
+  const GemmTask& gemm = *task.gemm;
   return first_of(
       {multiple_obstacle("K", gemm.k, 4),
-       stored_obstacle(gemm, operand, true),
-       run_obstacle(schedule, operand.access, 1, 4)}
+       stored_obstacle(gemm, operand_of(gemm, side), true),
+       run_obstacle(schedule, walked(task, side), 1, 4)}
   );
 }
 
 /// To eight of 16 bits, from a multiple of eight on.
-Obstacle octet_obstacle(
-    const Schedule& schedule, const GemmTask& gemm, const GemmOperand& operand
-) {
+Obstacle octet_obstacle(const Schedule& schedule, const Task& task, Side side) {
+  const GemmTask& gemm = *task.gemm;
   return first_of(
       {multiple_obstacle("K", gemm.k, 8),
-       stored_obstacle(gemm, operand, false),
-       run_obstacle(schedule, operand.access, 1, 8)}
+       stored_obstacle(gemm, operand_of(gemm, side), false),
+       run_obstacle(schedule, walked(task, side), 1, 8)}
   );
 }
 
@@ -115,7 +128,7 @@ Obstacle rows_obstacle(const Schedule& schedule, const Task& task, Side side, in
   return first_of(
       {stored_obstacle(*task.gemm, operand, true),
        multiple_obstacle(side == Side::A ? "M" : "N", operand_rows(task, side), run),
-       run_obstacle(schedule, operand.access, 0, access)}
+       run_obstacle(schedule, walked(task, side), 0, access)}
   );
 }
 
@@ -124,12 +137,12 @@ OperandPath direct_path(const Schedule& schedule, const Task& task, Side side) {
   const GemmOperand& operand = operand_of(gemm, side);
   OperandPath path;
   const bool mma = gemm.tiling.engine == Engine::Mma;
-  path.obstacle = quad_obstacle(schedule, gemm, operand);
+  path.obstacle = quad_obstacle(schedule, task, side);
   if (path.obstacle.empty()) {
     path.along_k = 4;
     // Plain fma takes steps of four elements of K, and four of f32 are the widest access.
     if (mma && operand.stored != DType::F32) {
-      path.obstacle = octet_obstacle(schedule, gemm, operand);
+      path.obstacle = octet_obstacle(schedule, task, side);
       path.along_k = path.obstacle.empty() ? 8 : 4;
     }
     return path;

@@ -113,7 +113,8 @@ struct GemmTiling {
   std::int64_t tile_n = 16;
   std::int64_t tile_k = 32;
   int stages = 2;
-  int split_k = 1;  ///< warp groups of a block that share a tile's K
+  int split_k = 1;  ///< thread groups of a team that share a tile's K and meet in shared memory
+  int k_lanes = 1;  ///< direct simt: neighbouring lanes that share a group's K and meet in shuffles
   int skew = 8;     ///< elements of padding of a shared-memory row
 
   bool operator==(const GemmTiling&) const = default;

@@ -135,6 +135,11 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        {"1", "2", "4", "8"},
        one_block ? "1" : "8",
        "warp groups of a block that share a tile's K"},
+      {"k_lanes",
+       {"fit", "off", "most"},
+       "fit",
+       "of plain fma, neighbouring lanes share K: where it touches fewer lines, or as many as can",
+       large ? Values{"off", "most"} : Values{}},
       {"skew", {"8", "0"}, "8", "padding elements of a shared-memory row"},
       {"steps_per_launch", {"1", "4", "20"}, "1", "training steps a launch"},
       {"weights",
@@ -220,6 +225,9 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
     values["shadows"] = "on";
   }
   const auto operands = values.find("operands");
+  if (operands != values.end() && (operands->second == "staged" || values.at("engine") == "mma")) {
+    values["k_lanes"] = "fit";
+  }
   if (operands != values.end() && operands->second == "direct") {
     for (const Knob& knob : knobs) {
       if (knob.name == "tile_k" || knob.name == "stages" || knob.name == "skew") {

@@ -77,7 +77,8 @@ std::int64_t elements_of_thread(const Schedule& schedule, const Task& task) {
   const GemmTiling& tiling = task.gemm->tiling;
   const std::int64_t threads = num_threads(task);
   if (tiling.split_k == 1) {
-    return *accumulators(tiling, threads);
+    const std::int64_t sums = *accumulators(tiling, threads);
+    return sums / std::min<std::int64_t>(tiling.k_lanes, sums);
   }
   const std::int64_t width = epilogue_path(schedule, task).width;
   return ceil_div(tiling.tile_m * tiling.tile_n / width, threads) * width;

@@ -67,6 +67,9 @@ void describe_cuda_product(const Schedule& schedule, const Task& task, TaskPath&
   path.path = fmt::format(
       "operands {}: {}", tiling.direct ? "direct" : "staged", fmt::join(operands, ", ")
   );
+  if (tiling.k_lanes > 1) {
+    path.path += fmt::format("; {} lanes share K", tiling.k_lanes);
+  }
   const EpiloguePath epilogue = epilogue_path(schedule, task);
   path.path += fmt::format("; results by up to {}", epilogue.width);
   if (!epilogue.obstacle.empty()) {

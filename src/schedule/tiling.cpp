@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "schedule/k_lanes.hpp"
 
 namespace whet {
 namespace {
@@ -50,7 +51,7 @@ std::optional<WarpGrid> warp_grid(const GemmTiling& tiling, std::int64_t threads
 /// Elements of a thread of the simt engine.
 std::optional<WarpGrid> thread_tile(const GemmTiling& tiling, std::int64_t threads) {
   const std::int64_t elements = tiling.tile_m * tiling.tile_n;
-  std::int64_t group = threads / tiling.split_k;
+  std::int64_t group = threads / (tiling.split_k * tiling.k_lanes);
   if (!tiling.direct && (group * tiling.split_k != threads || elements % group != 0 ||
                          tiling.tile_k % tiling.split_k != 0)) {
     return std::nullopt;
@@ -128,6 +129,25 @@ void fit_direct_tile(Task& task, std::int64_t blocks, std::int64_t threads) {
   tiling.split_k = static_cast<int>(groups);
 }
 
+/// Gives parts of a direct tile's K by plain fma to lanes in the place of groups: unless that is
+/// asked for, only where the tile has fewer elements than the team has threads, for else each lane
+/// has many sums to shuffle.
+void share_k_with_lanes(
+    const Configuration& configuration, const Schedule& schedule, Task& task, std::int64_t threads
+) {
+  GemmTiling& tiling = task.gemm->tiling;
+  const std::string wanted = knob(configuration, task.name, "k_lanes");
+  const bool has_few = tiling.tile_m * tiling.tile_n < threads;
+  if (tiling.engine == Engine::Mma || wanted == "off" || (wanted == "fit" && !has_few)) {
+    return;
+  }
+  const std::int64_t parts = tiling.split_k;
+  const std::int64_t lanes = wanted == "most" ? std::min(parts, kMaxKLanes)
+                                              : fit_k_lanes(schedule, task, parts, kMaxKLanes);
+  tiling.k_lanes = static_cast<int>(lanes);
+  tiling.split_k = static_cast<int>(parts / lanes);
+}
+
 /// A team takes a direct tile in as many parts as its registers ask for.
 void fit_registers(GemmTiling& tiling, std::int64_t threads) {
   while (accumulators(tiling, threads).value_or(0) > kMaxAccumulators && halve_tile(tiling)) {
@@ -187,6 +207,7 @@ std::optional<ConstraintViolation> tile_gemm(
   tiling.direct = knob(configuration, task.name, "operands") == "direct";
   if (tiling.direct) {
     fit_direct_tile(task, blocks, threads);
+    share_k_with_lanes(configuration, schedule, task, threads);
     fit_registers(tiling, threads);
     count_tiles();
   } else {

@@ -169,8 +169,8 @@ TEST_F(KernelMutation, WarpThatMeetsTheGridInTwoPlacesIsCaught) {
   use(testing::mlp(1, 64, 64, 1, DType::BF16));
   expect_edit_caught(
       "partition=grid blocks=8 engine=simt tile_m=32 tile_n=32 split_k=2",
-      {"if (!edge.wait() || Accumulator::is_spare()) return;",
-       "if (Accumulator::is_spare() || !edge.wait()) return;"},
+      {"if (!edge.wait() || Accumulator::is_idle()) return;",
+       "if (Accumulator::is_idle() || !edge.wait()) return;"},
       "at two places of the kernel"
   );
 }
@@ -226,6 +226,55 @@ TEST_F(KernelMutation, DroppedBarrierOfATeamIsARace) {
       "partition=block threads=512 split_k=4 tile_m=32 tile_n=32",
       {"team_barrier(kFirstWarp, kWarps);", ""},
       "race: "
+  );
+}
+
+const std::string kLanes = "partition=block engine=simt split_k=8 k_lanes=most";
+
+TEST_F(KernelMutation, LanesThatLeaveOutAStageOfTheirSumDifferFromTheInterpreter) {
+  use(testing::mlp(1, 64, 64, 1, DType::F32));
+  const std::string halving = "for (int mask = kSharers / 2; mask > 0; mask /= 2)";
+  const std::string adding = "for (int mask = kSharers; mask < G::kLanesK; mask *= 2)";
+  expect_edit_caught(
+      kLanes, {halving, "for (int mask = kSharers / 4; mask > 0; mask /= 2)"}, kDiffers
+  );
+  expect_edit_caught(
+      kLanes, {adding, "for (int mask = 2 * kSharers; mask < G::kLanesK; mask *= 2)"}, kDiffers
+  );
+  expect_edit_caught(
+      kLanes, {adding, "for (int mask = kSharers; mask < G::kLanesK / 2; mask *= 2)"}, kDiffers
+  );
+}
+
+TEST_F(KernelMutation, LanesInEachOthersPlaceDifferFromTheInterpreter) {
+  use(testing::mlp(1, 64, 64, 1, DType::F32));
+  expect_edit_caught(
+      kLanes,
+      {"lane_of_k() % kSharers * kOwned", "(kSharers - 1 - lane_of_k() % kSharers) * kOwned"},
+      kDiffers
+  );
+  expect_edit_caught(
+      kLanes,
+      {"shuffle_xor(is_upper ? lower : upper", "shuffle_xor(is_upper ? upper : lower"},
+      kDiffers
+  );
+  expect_edit_caught(kLanes, {" + A::lane_of_k()) * 4", ") * 4"}, kDiffers);
+}
+
+TEST_F(KernelMutation, LanesThatAllKeepTheSumRace) {
+  use(testing::mlp(1, 64, 64, 1, DType::F32));
+  expect_edit_caught(
+      kLanes, {"return !is_spare() && lane_of_k() < kSharers;", "return !is_spare();"}, "race: "
+  );
+}
+
+TEST_F(KernelMutation, SpareLanesThatLeaveTheirWarpsSumAreCaught) {
+  use(testing::mlp(1, 64, 64, 1, DType::F32));
+  expect_edit_caught(
+      kLanes,
+      {"if (!edge.wait() || Accumulator::is_idle()) return;",
+       "if (!edge.wait() || Accumulator::is_spare()) return;"},
+      "shuffle_xor"
   );
 }
 

@@ -28,14 +28,16 @@ std::vector<Case> cases() {
     list.push_back({"medium_ragged" + suffix, testing::mlp(36, 70, 90, 30, dtype), limit});
   }
   list.push_back({"ragged_f16", testing::mlp(9, 33, 21, 7, DType::F16), 1e-2});
+  // A sum so long that lanes and groups share it, some of which find none left.
+  list.push_back({"one_row_f32", testing::mlp(1, 60, 132, 1, DType::F32), 5e-4});
   list.push_back({"tied_bf16", testing::tied(12, 24, 40, DType::BF16), 1e-2});
   list.push_back({"residual_f32", testing::residual(10, 36, DType::F32), 5e-4});
   list.push_back({"swap", testing::swap(5, 7), 1e-7});
   return list;
 }
 
-/// Both partitions, both engines, operands staged and direct, split-K 1 and more, tasks side by
-/// side and one after the other, each fusion on and off.
+/// Both partitions, both engines, operands staged and direct, split-K 1 and more, lanes that share
+/// K, tasks side by side and one after the other, each fusion on and off.
 const std::vector<std::string>& configurations() {
   static const std::vector<std::string> list{
       "blocks=8",
@@ -58,9 +60,12 @@ const std::vector<std::string>& configurations() {
       "partition=block weights=resident operands=staged fuse_update=off",
       "partition=block weights=registers steps_per_launch=4",
       "partition=block weights=registers steps_per_launch=4 threads=128 split_k=2 teams=off "
-      "tile_m=32 "
-      "tile_n=32",
+      "tile_m=32 tile_n=32",
       "partition=block weights=registers engine=simt fuse_update=off",
+      "partition=block engine=simt k_lanes=most",
+      "blocks=8 engine=simt threads=512 split_k=4 k_lanes=most steps_per_launch=4",
+      "partition=block engine=simt threads=128 tile_m=16 tile_n=32 split_k=8 k_lanes=most "
+      "weights=resident fuse_epilogue=off",
   };
   return list;
 }
@@ -110,7 +115,7 @@ TEST_P(EmulatedStep, AgreesWithTheInterpreterInEveryThreadOrder) {
 INSTANTIATE_TEST_SUITE_P(
     Programs,
     EmulatedStep,
-    ::testing::Range(0, 14),
+    ::testing::Range(0, 15),
     [](const ::testing::TestParamInfo<int>& info) {
       return cases()[static_cast<std::size_t>(info.param)].name;
     }

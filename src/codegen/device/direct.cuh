@@ -309,7 +309,7 @@ class Quads {
 };
 
 /// A product by plain fma, in steps of four elements of K. Several are under way: where one was
-/// multiplied, the next is fetched.
+/// multiplied, the next is fetched. Lanes that share K take neighbouring fours.
 template <class G>
 class Multiplication<G, SimtAccumulator<G>> {
  public:
@@ -319,9 +319,27 @@ class Multiplication<G, SimtAccumulator<G>> {
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) fetch<true>(b, m0, n0, s, s);
   }
-  /// Behind begin().
+  /// Behind begin(), in all threads that are not idle.
   template <class Buffers>
   WHET_MEMBER void run(SimtAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
+    if (!A::is_spare()) add_steps(acc, b, m0, n0);
+    acc.meet();
+  }
+
+ private:
+  using A = SimtAccumulator<G>;
+  using Rows = Quads<G, typename G::A, A::kRunM, G::kThreadM>;
+  using Columns = Quads<G, typename G::B, A::kRunN, G::kThreadN>;
+  static constexpr int kSteps = (G::kK + 3) / 4;
+  static constexpr int kParts = G::kSplitK * G::kLanesK;
+  static constexpr int kShare = (kSteps + kParts - 1) / kParts;
+  static constexpr int kStepWords = static_cast<int>(sizeof(Rows) + sizeof(Columns)) / 4;
+  static constexpr int kFits = kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
+  static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
+  static constexpr bool kWholeK = G::kK % 4 == 0 && kSteps % kParts == 0;
+
+  template <class Buffers>
+  WHET_MEMBER void add_steps(SimtAccumulator<G>& acc, const Buffers& b, int m0, int n0) {
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) fetch<false>(b, m0, n0, s, s);
 #pragma unroll 1
@@ -339,22 +357,10 @@ class Multiplication<G, SimtAccumulator<G>> {
     }
   }
 
- private:
-  using A = SimtAccumulator<G>;
-  using Rows = Quads<G, typename G::A, A::kRunM, G::kThreadM>;
-  using Columns = Quads<G, typename G::B, A::kRunN, G::kThreadN>;
-  static constexpr int kSteps = (G::kK + 3) / 4;
-  static constexpr int kShare = (kSteps + G::kSplitK - 1) / G::kSplitK;
-  static constexpr int kStepWords = static_cast<int>(sizeof(Rows) + sizeof(Columns)) / 4;
-  static constexpr int kFits = kStepWords < G::kOperandWords ? G::kOperandWords / kStepWords : 1;
-  static constexpr int kBatch = kFits < kShare ? kFits : kShare;  // steps under way at once
-  static constexpr bool kWholeK =
-      G::kK % 4 == 0 && kSteps % G::kSplitK == 0;
-
-  /// Fetches step `step` of this thread's group to place `s`.
+  /// Fetches step `step` of this thread to place `s`.
   template <bool kEarly, class Buffers>
   WHET_MEMBER void fetch(const Buffers& b, int m0, int n0, int step, int s) {
-    const int k = (step * G::kSplitK + A::group()) * 4;
+    const int k = ((step * G::kSplitK + A::group()) * G::kLanesK + A::lane_of_k()) * 4;
     if constexpr (G::A::kEarly == kEarly) {
       rows_[s].template load<kWholeK>(b, [&](int i) { return m0 + A::row(i); }, k);
     }
@@ -396,7 +402,7 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& ed
       if constexpr (G::kEarly) epilogue.begin(b, m0, n0);
     }
     // All lanes of a warp together: those that are spare too.
-    if (!edge.wait() || Accumulator::is_spare()) return;
+    if (!edge.wait() || Accumulator::is_idle()) return;
     if constexpr (!G::kEarly) epilogue.begin(b, m0, n0);
     multiplication.run(acc, b, m0, n0);
     const auto sum = [&](int i, float(&values)[Accumulator::kWidth]) { acc.run(i, values); };
@@ -407,7 +413,7 @@ WHET_DEVICE void direct_tile(const Buffers& b, char* shared, int tile, Edge&& ed
     if constexpr (G::kEarly) epilogue.begin(b, m0, n0);
     if (!edge.wait()) return;
     if constexpr (!G::kEarly) epilogue.begin(b, m0, n0);
-    if (!Accumulator::is_spare()) multiplication.run(acc, b, m0, n0);
+    if (!Accumulator::is_idle()) multiplication.run(acc, b, m0, n0);
     finish_in_shared<G>(b, shared, acc, m0, n0, epilogue, state);
   }
 }

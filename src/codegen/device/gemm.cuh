@@ -2,7 +2,9 @@
 //   Element                       what operands are rounded to: bf16, f16 or float
 //   Team                          whose threads compute a tile: see team.cuh
 //   kM, kN, kK                    sizes; kTileM, kTileN, kSplitK: tiling
-//   kWarpsM, kWarpsN              of a K group, for tensor cores; kThreadM, kThreadN: a thread's share
+//   kWarpsM, kWarpsN              of a K group, for tensor cores
+//   kThreadM, kThreadN            a thread's share, for plain fma
+//   kLanesK                       lanes of a warp, for plain fma, that share its K: 1, 2, 4, 8 or 16
 //   A, B                          operands: O::kRows is M or N; O::at(b, row, k) an element as f32;
 //                                 O::kRun: 1, or see direct.cuh; so O::kTurned
 //   kWidth                        4 or 2 if that many elements from a multiple of it on are all
@@ -16,7 +18,8 @@
 //   kEpilogueWords                registers for what it reads ahead
 // staged.cuh and direct.cuh say what else they ask of it. Each of the kSplitK groups of a block's
 // threads sums its share of K; the partial tiles meet in shared memory and are added in the order of
-// the groups, so results do not depend on timing.
+// the groups, so results do not depend on timing. Neighbouring lanes share the K of a group where
+// kLanesK says so: neighbours read neighbours in memory, and their sums meet in shuffles.
 
 /// Words of two rows each that a lane fetches at once of an operand that lies along its rows, for a
 /// warp's `blocks` groups of eight rows; at most `most`.
@@ -57,6 +60,8 @@ struct MmaAccumulator {
   WHET_MEMBER static bool is_spare() {
     return kGroupWarps * G::kSplitK * 32 < G::Team::kSize && group() >= G::kSplitK;
   }
+  WHET_MEMBER static bool is_idle() { return is_spare(); }
+  WHET_MEMBER static bool has_runs() { return !is_spare(); }
 
   /// Row 2 `pair` of the fragments' group `block` of eight rows: `words` groups lie interleaved,
   /// pair by pair, as a lane fetches them.
@@ -91,17 +96,24 @@ struct MmaAccumulator {
 WHET_DEVICE constexpr int neighbours(int share) { return share % 4 == 0 ? 4 : share % 2 == 0 ? 2 : 1; }
 
 /// Plain fma: a thread holds kThreadM x kThreadN elements, in runs of neighbours that are spread over
-/// the tile so that neighbouring threads have neighbouring runs.
+/// the tile so that neighbouring threads have neighbouring runs. kLanesK neighbouring threads hold
+/// sums of the same elements, until they meet: then as many of them as there are elements have a
+/// share each, the others none.
 template <class G>
 struct SimtAccumulator {
   static constexpr int kColumns = G::kTileN / G::kThreadN;
   static constexpr int kRows = G::kTileM / G::kThreadM;
-  static constexpr int kGroupThreads = kRows * kColumns;
+  static constexpr int kGroupThreads = kRows * kColumns * G::kLanesK;
+  static constexpr int kElements = G::kThreadM * G::kThreadN;
+  static constexpr int kSharers = G::kLanesK < kElements ? G::kLanesK : kElements;
+  static constexpr int kOwned = kElements / kSharers;  // elements of a thread behind meet()
   static constexpr int kRunM = neighbours(G::kThreadM);
   static constexpr int kRunN = neighbours(G::kThreadN);
-  static constexpr int kWidth = G::kWidth < kRunN ? G::kWidth : kRunN;
-  static constexpr int kRuns = G::kThreadM * G::kThreadN / kWidth;
+  static constexpr int kMostWide = kOwned < kRunN ? kOwned : kRunN;
+  static constexpr int kWidth = G::kWidth < kMostWide ? G::kWidth : kMostWide;
+  static constexpr int kRuns = kOwned / kWidth;
   static_assert(kGroupThreads * G::kSplitK <= G::Team::kSize, "every K group has its threads");
+  static_assert(32 % G::kLanesK == 0 && kSharers * kOwned == kElements, "lanes have even shares");
 
   float c[G::kThreadM][G::kThreadN] = {};
 
@@ -109,23 +121,53 @@ struct SimtAccumulator {
   WHET_MEMBER static bool is_spare() {
     return kGroupThreads * G::kSplitK < G::Team::kSize && group() >= G::kSplitK;
   }
+  /// Whether this thread has nothing to do: where lanes meet, all of its warp or none.
+  WHET_MEMBER static bool is_idle() {
+    if constexpr (G::kLanesK == 1) return is_spare();
+    return G::Team::warp() * 32 >= kGroupThreads * G::kSplitK;
+  }
+  WHET_MEMBER static int lane_of_k() { return G::kLanesK == 1 ? 0 : G::Team::thread() % G::kLanesK; }
+  /// Whether this thread has a share behind meet().
+  WHET_MEMBER static bool has_runs() { return !is_spare() && lane_of_k() < kSharers; }
 
   /// Where this thread's row or column `i` lies in the tile.
   WHET_MEMBER static int row(int i) {
-    const int thread = G::Team::thread() % kGroupThreads / kColumns;
+    const int thread = G::Team::thread() % kGroupThreads / G::kLanesK / kColumns;
     return (i / kRunM * kRows + thread) * kRunM + i % kRunM;
   }
   WHET_MEMBER static int column(int i) {
-    const int thread = G::Team::thread() % kColumns;
+    const int thread = G::Team::thread() / G::kLanesK % kColumns;
     return (i / kRunN * kColumns + thread) * kRunN + i % kRunN;
   }
 
-  WHET_MEMBER static int run_m(int i) { return row(i * kWidth / G::kThreadN); }
-  WHET_MEMBER static int run_n(int i) { return column(i * kWidth % G::kThreadN); }
+  /// The lanes that share K add their sums, all lanes of a warp together. While a lane has more than
+  /// its share, it hands half of what is left to its partner for the other half.
+  WHET_MEMBER void meet() {
+#pragma unroll
+    for (int mask = kSharers / 2; mask > 0; mask /= 2) {
+      const bool is_upper = (lane_of_k() & mask) != 0;
+#pragma unroll
+      for (int i = 0; i < kOwned * mask; ++i) {
+        const float lower = sum(i);
+        const float upper = sum(i + kOwned * mask);
+        sum(i) = (is_upper ? upper : lower) + shuffle_xor(is_upper ? lower : upper, mask);
+      }
+    }
+#pragma unroll
+    for (int mask = kSharers; mask < G::kLanesK; mask *= 2) {
+#pragma unroll
+      for (int i = 0; i < kOwned; ++i) sum(i) += shuffle_xor(sum(i), mask);
+    }
+  }
+
+  // Run i of this thread's share.
+  WHET_MEMBER static int element_of_run(int i) { return lane_of_k() % kSharers * kOwned + i * kWidth; }
+  WHET_MEMBER static int run_m(int i) { return row(element_of_run(i) / G::kThreadN); }
+  WHET_MEMBER static int run_n(int i) { return column(element_of_run(i) % G::kThreadN); }
   WHET_MEMBER void run(int i, float (&values)[kWidth]) const {
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
-      values[e] = c[i * kWidth / G::kThreadN][i * kWidth % G::kThreadN + e];
+      values[e] = c[(i * kWidth + e) / G::kThreadN][(i * kWidth + e) % G::kThreadN];
     }
   }
   /// Adds the products of one element of K.
@@ -136,6 +178,9 @@ struct SimtAccumulator {
       for (int j = 0; j < G::kThreadN; ++j) c[i][j] = fma(of_rows[i], of_columns[j], c[i][j]);
     }
   }
+
+ private:
+  WHET_MEMBER float& sum(int i) { return c[i / G::kThreadN][i % G::kThreadN]; }
 };
 
 /// Elements that stay in the registers that summed them.
@@ -143,7 +188,7 @@ template <class G, class Accumulator>
 struct InRegisters {
   static constexpr int kWidth = Accumulator::kWidth;
   static constexpr int kRuns = Accumulator::kRuns;
-  WHET_MEMBER static bool has_run(int) { return !Accumulator::is_spare(); }
+  WHET_MEMBER static bool has_run(int) { return Accumulator::has_runs(); }
   WHET_MEMBER static int run_m(int i) { return Accumulator::run_m(i); }
   WHET_MEMBER static int run_n(int i) { return Accumulator::run_n(i); }
 };
@@ -167,7 +212,7 @@ struct InShared {
     return (i * G::Team::kSize + G::Team::thread()) % (G::kTileN / kWidth) * kWidth;
   }
   WHET_MEMBER static void share(float* partial, const Accumulator& acc) {
-    if (Accumulator::is_spare()) return;
+    if (!Accumulator::has_runs()) return;
 #pragma unroll
     for (int i = 0; i < Accumulator::kRuns; ++i) {
       const int row = Accumulator::group() * G::kTileM + Accumulator::run_m(i);
