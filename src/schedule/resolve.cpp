@@ -6,6 +6,7 @@
 #include "schedule/constraints.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/row_padding.hpp"
 #include "schedule/shadows.hpp"
 #include "schedule/state_places.hpp"
 #include "schedule/tasks.hpp"
@@ -49,6 +50,22 @@ void place_edges(Schedule& schedule) {
   schedule.step_edge = edge;
 }
 
+/// Gives what passes between phases places in the block's shared memory, if that leaves room for
+/// staging.
+bool place_in_shared(Schedule& schedule, const DeviceLimits& limits) {
+  const std::int64_t bytes = place_in_arena(schedule.phases, schedule.buffers);
+  if (bytes + schedule.scratch_bytes > limits.max_shared_bytes_per_block) {
+    return false;
+  }
+  schedule.shared_arena_bytes = bytes;
+  for (Buffer& buffer : schedule.buffers) {
+    if (buffer.storage == Storage::Workspace) {
+      buffer.storage = Storage::Shared;
+    }
+  }
+  return true;
+}
+
 /// One block that owns everything keeps what passes between its phases in its shared memory, if
 /// that leaves room for staging.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
@@ -58,17 +75,22 @@ void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
     buffer.offset_bytes = schedule.persistent_bytes;
     schedule.persistent_bytes += in_arena(buffer.num_elements * dtype_bytes(buffer.dtype));
   }
-  schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
-  const bool fits =
-      schedule.arena_bytes + schedule.scratch_bytes <= limits.max_shared_bytes_per_block;
-  if (schedule.partition == Partition::Block && schedule.target != Target::Cpu && fits) {
-    schedule.shared_arena_bytes = std::exchange(schedule.arena_bytes, 0);
-    for (Buffer& buffer : schedule.buffers) {
-      if (buffer.storage == Storage::Workspace) {
-        buffer.storage = Storage::Shared;
+  if (schedule.partition == Partition::Block && schedule.target != Target::Cpu) {
+    Schedule padded = schedule;
+    for (std::size_t b = 0; b < padded.buffers.size(); ++b) {
+      if (padded.buffers[b].storage == Storage::Workspace) {
+        pad_rows(padded, static_cast<int>(b));
       }
     }
+    if (place_in_shared(padded, limits)) {
+      schedule = std::move(padded);
+      return;
+    }
+    if (place_in_shared(schedule, limits)) {
+      return;
+    }
   }
+  schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
 }
 
 }  // namespace

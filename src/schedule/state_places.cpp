@@ -7,6 +7,7 @@
 #include "schedule/operand_path.hpp"
 #include "schedule/phases.hpp"
 #include "schedule/reads.hpp"
+#include "schedule/row_padding.hpp"
 #include "schedule/tiling.hpp"
 
 namespace whet {
@@ -131,23 +132,27 @@ void keep_state(
   if (in_registers) {
     hold_in_registers(program, schedule);
   }
-  std::int64_t end = schedule.shared_arena_bytes;
-  std::vector<Buffer> buffers = schedule.buffers;
-  for (Buffer& buffer : buffers) {
+  Schedule kept = schedule;
+  for (const Shadow& shadow : kept.shadows) {
+    kept.buffers[Index(shadow.buffer)].storage = Storage::Shared;
+    if (kept.buffers[Index(shadow.state_buffer)].is_held) {
+      pad_rows(kept, shadow.buffer);  // other copies are made as dense as their state
+    }
+  }
+  std::int64_t end = kept.shared_arena_bytes;
+  for (Buffer& buffer : kept.buffers) {
     if (is_dense_state(program, buffer) && !buffer.is_held) {
       buffer.is_resident = true;
       append_to_arena(buffer, end);
     }
   }
-  for (const Shadow& shadow : schedule.shadows) {
-    Buffer& buffer = buffers[Index(shadow.buffer)];
-    buffer.storage = Storage::Shared;
-    append_to_arena(buffer, end);
+  for (const Shadow& shadow : kept.shadows) {
+    append_to_arena(kept.buffers[Index(shadow.buffer)], end);
   }
-  if (end + schedule.scratch_bytes <= limits.max_shared_bytes_per_block) {
-    schedule.buffers = std::move(buffers);
-    schedule.shared_arena_bytes = end;
-    schedule.persistent_bytes = 0;  // the copies were all that persisted
+  kept.shared_arena_bytes = end;
+  kept.persistent_bytes = 0;  // the copies were all that persisted
+  if (end + kept.scratch_bytes <= limits.max_shared_bytes_per_block) {
+    schedule = std::move(kept);
   }
 }
 
