@@ -69,7 +69,9 @@ std::int64_t padded(std::int64_t row_bytes, bool is_turned) {
 }
 
 /// Whether each index of the access stays within a row, or goes to the same place of another.
-bool keeps_to_rows(const Access& access, const std::vector<std::int64_t>& extents, std::int64_t row) {
+bool keeps_to_rows(
+    const Access& access, const std::vector<std::int64_t>& extents, std::int64_t row
+) {
   std::int64_t last = access.offset % row;
   for (Index d = 0; d < access.strides.size(); ++d) {
     const std::int64_t stride = access.strides[d];

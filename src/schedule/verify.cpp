@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "schedule/reads.hpp"
 #include "schedule/shadows.hpp"
 
 namespace whet {
@@ -45,6 +46,7 @@ class Checker {
     check_tiles();
     check_teams();
     check_coverage();
+    check_held();
     run_steps(false);  // a launch boundary between steps
     if (schedule_.steps_per_launch > 1) {
       run_steps(true);
@@ -214,6 +216,46 @@ class Checker {
           }
         }
       }
+    }
+  }
+
+  /// Registers are seen by nobody but the threads of the task that updates what is in them.
+  void check_held() {
+    for (Index b = 0; b < schedule_.buffers.size(); ++b) {
+      if (!schedule_.buffers[b].is_held) {
+        continue;
+      }
+      std::set<const Task*> users;
+      for (const Phase& phase : schedule_.phases) {
+        for (const Task& task : phase.tasks) {
+          for_each_read(task, [&](const Access& access, ValueId, bool elementwise) {
+            if (access.buffer == static_cast<int>(b)) {
+              users.insert(&task);
+              check_held_read(task, access, elementwise);
+            }
+          });
+          for (const Store& store : task.stores) {
+            if (store.access.buffer == static_cast<int>(b)) {
+              users.insert(&task);
+            }
+          }
+        }
+      }
+      if (users.size() > 1) {
+        report(
+            "{} is in registers, and {} tasks use it", schedule_.buffers[b].symbol, users.size()
+        );
+      }
+    }
+  }
+
+  void check_held_read(const Task& task, const Access& access, bool elementwise) {
+    const bool is_own =
+        std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+          return store.access == access;
+        });
+    if (!elementwise || !is_own || !task.gemm || !task.gemm->tiling.direct) {
+      report("{} reads {} from registers that it does not write", task.name, symbol(access.buffer));
     }
   }
 

@@ -344,6 +344,26 @@ TEST_F(KernelMutation, ResidentStateThatIsNotBroughtBackDiffersFromTheInterprete
   );
 }
 
+TEST_F(KernelMutation, StateInRegistersThatDoesNotComeOrGoDiffersFromTheInterpreter) {
+  use(ragged(DType::BF16));
+  const std::string registers = "partition=block weights=registers steps_per_launch=4";
+  for (const char* const call : {"load_state", "copy_state", "save_state"}) {
+    SCOPED_TRACE(call);
+    const std::string text = fmt::format("G::template {}<Place::kWidth>(b, m, n, held);", call);
+    expect_edit_caught(registers, {text, ""}, kDiffers);
+  }
+}
+
+TEST_F(KernelMutation, MatrixTurnedFromOtherRowsDiffersFromTheInterpreter) {
+  use(testing::mlp(16, 64, 128, 16, DType::BF16));
+  const std::string registers = "partition=block weights=registers";
+  expect_edit_caught(
+      registers,
+      {"const int half = lane_index() / 8 % 2;", "const int half = lane_index() / 16;"},
+      kDiffers
+  );
+}
+
 TEST_F(KernelMutation, UpdateByAnotherShareDiffersFromTheInterpreter) {
   use(ragged(DType::F32));
   for (const double share : {0.0, 0.5}) {

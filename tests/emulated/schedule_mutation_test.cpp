@@ -48,6 +48,9 @@ std::vector<Case> cases() {
       {"mlp_resident",
        testing::mlp(9, 33, 21, 7, DType::BF16),
        "partition=block weights=resident steps_per_launch=4"},
+      {"mlp_registers",
+       testing::mlp(9, 33, 21, 7, DType::BF16),
+       "partition=block weights=registers steps_per_launch=4"},
   };
 }
 
@@ -246,6 +249,19 @@ TEST_P(ResidentMutation, ResidentStateOverScratchIsCaughtByFindHazards) {
   EXPECT_TRUE(is_caught(bad));
 }
 
+class HeldMutation : public ScheduleMutation {};
+
+TEST_P(HeldMutation, StateInRegistersThatOthersReadIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  int num_held = 0;
+  for (Buffer& buffer : bad.buffers) {
+    num_held += buffer.is_resident ? 1 : 0;
+    buffer.is_held |= buffer.is_resident;
+  }
+  ASSERT_GT(num_held, 0);
+  EXPECT_TRUE(is_caught(bad));
+}
+
 /// Of the cases with several buffers in an arena.
 class ArenaMutation : public ScheduleMutation {};
 
@@ -266,13 +282,14 @@ std::string case_name(const ::testing::TestParamInfo<int>& test) {
   return cases()[static_cast<std::size_t>(test.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 9), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 10), case_name);
 INSTANTIATE_TEST_SUITE_P(
     Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7), case_name
 );
 INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4), case_name);
-INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8), case_name);
-INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8, 9), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, HeldMutation, ::testing::Values(9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);
 
 }  // namespace
