@@ -113,6 +113,19 @@ double edge_ns(Edge edge, const Schedule& schedule, const DeviceCosts& costs) {
   return grid_barrier_ns(costs, schedule.blocks) + kDrainLatencies * costs.l2_latency_ns;
 }
 
+/// What a launch takes to bring the state that a block keeps, and to give it back.
+double state_ns(const Schedule& schedule, const DeviceCosts& costs) {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : schedule.buffers) {
+    if (buffer.is_resident || buffer.is_held) {
+      bytes += buffer.num_elements * dtype_bytes(buffer.dtype);
+    }
+  }
+  return bytes == 0 ? 0.0
+                    : 2.0 * static_cast<double>(bytes) / costs.sm_l2_bytes_per_ns +
+                          costs.l2_latency_ns + costs.block_barrier_ns;
+}
+
 }  // namespace
 
 double total_ns(const Prediction& prediction) {
@@ -125,7 +138,10 @@ double total_ns(const Prediction& prediction) {
 Prediction predict(const Schedule& schedule, const DeviceLimits& limits, const DeviceCosts& costs) {
   const double steps = schedule.steps_per_launch;
   const double launch_ns = schedule.overlaps ? costs.overlapped_node_ns : costs.graph_node_ns;
-  Prediction prediction{.launch_ns = launch_ns / steps, .edges_ns = {}, .phases_ns = {}};
+  Prediction prediction{
+      .launch_ns = (launch_ns + state_ns(schedule, costs)) / steps,
+      .edges_ns = {},
+      .phases_ns = {}};
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
     const double edge = p == 0 ? edge_ns(schedule.step_edge, schedule, costs) * (steps - 1) / steps

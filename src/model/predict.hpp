@@ -10,7 +10,8 @@ namespace whet {
 
 /// Where the model thinks that the time of a step goes.
 struct Prediction {
-  double launch_ns = 0.0;  ///< a step's share of its launch
+  double launch_ns =
+      0.0;  ///< a step's share of its launch and of state that comes and goes with it
   std::vector<double>
       edges_ns;  ///< in front of each phase; the first: a step's share of step edges
   std::vector<double> phases_ns;  ///< the slowest block's work in each phase

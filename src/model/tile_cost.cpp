@@ -56,7 +56,7 @@ class Tile {
 
   bool is_near(const Access& access) const {
     const Buffer& buffer = schedule_.buffers[Index(access.buffer)];
-    return buffer.storage == Storage::Shared ||
+    return is_in_shared(buffer) ||
            std::ranges::find(schedule_.warmed, access.buffer) != schedule_.warmed.end() ||
            was_read_before(access);
   }
@@ -306,6 +306,9 @@ class Tile {
   }
 
   void access(const Access& access, double elements, bool early) {
+    if (schedule_.buffers[Index(access.buffer)].is_held) {
+      return;  // it is in the registers that compute with it
+    }
     const bool varies =
         std::ranges::any_of(access.strides, [](std::int64_t stride) { return stride != 0; });
     const double bytes = varies ? elements * element_bytes(access) : element_bytes(access);

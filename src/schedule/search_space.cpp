@@ -110,7 +110,7 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "of products: from memory to registers, or staged in shared memory"},
       {"engine",
        {"mma", "simt"},
-       "mma",
+       tiny ? "simt" : "mma",  // of a row or two, tensor cores would multiply padding
        "tensor cores (16-bit products), or plain fma",
        large ? Values{"simt"} : Values{}},
       {"blocks",
@@ -118,7 +118,7 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        fmt::format("{}", limits.num_sms),
        "blocks of the cooperative grid",
        std::move(few_blocks)},
-      {"threads", {"128", "256", "512"}, "256", "threads a block"},
+      {"threads", {"128", "256", "512"}, tiny ? "512" : "256", "threads a block"},
       {"blocks_per_sm",
        {"1", "2"},
        traits.has_half_product && !one_block ? "2" : "1",

@@ -27,9 +27,7 @@ const Task& task_named(const Schedule& schedule, const std::string& name) {
 }
 
 Schedule resolved(const std::string& configuration, DType dtype = DType::BF16) {
-  return testing::resolved(
-      testing::mlp(16, 64, 128, 16, dtype), configuration, emulated_limits()
-  );
+  return testing::resolved(testing::mlp(16, 64, 128, 16, dtype), configuration, emulated_limits());
 }
 
 std::int64_t count(const Schedule& schedule, bool Buffer::*is) {
