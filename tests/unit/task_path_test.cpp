@@ -40,14 +40,16 @@ TEST(TaskPath, HasNothingFasterForRoundShapes) {
 }
 
 TEST(TaskPath, SaysWhyElementsAreFetchedOneByOne) {
-  const TaskPath path = first_path(testing::mlp(16, 10, 24, 7, DType::BF16), "partition=grid");
+  const TaskPath path =
+      first_path(testing::mlp(16, 10, 24, 7, DType::BF16), "partition=grid engine=mma");
 
   EXPECT_EQ(path.path, "operands direct: A one by one, B by 8 rows; results by up to 4");
   EXPECT_EQ(path.slower, Slower{"A: K = 10 is no multiple of 4: elements are fetched one by one"});
 }
 
 TEST(TaskPath, SaysWhyAccessesAreNarrower) {
-  const TaskPath path = first_path(testing::mlp(16, 12, 18, 8, DType::BF16), "partition=grid");
+  const TaskPath path =
+      first_path(testing::mlp(16, 12, 18, 8, DType::BF16), "partition=grid engine=mma");
 
   EXPECT_EQ(path.path, "operands direct: A by 4 along k, B by 2 rows; results by up to 2");
   EXPECT_EQ(
@@ -105,7 +107,8 @@ TEST(TaskPath, GivesAReasonForEverySlowerOperandOfOtherPrograms) {
   for (const DType dtype : {DType::BF16, DType::F16}) {
     for (const auto& [name, program] : testing::other_programs(dtype)) {
       for (const std::string& configuration :
-           {"partition=grid operands=direct", "partition=grid operands=staged"}) {
+           {"partition=grid engine=mma operands=direct",
+            "partition=grid engine=mma operands=staged"}) {
         SCOPED_TRACE(name + ": " + configuration);
         const Schedule schedule = testing::resolved(program, configuration, limits);
         for (const Phase& phase : schedule.phases) {
