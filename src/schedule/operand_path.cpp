@@ -132,6 +132,18 @@ Obstacle rows_obstacle(const Schedule& schedule, const Task& task, Side side, in
   );
 }
 
+/// Whether the epilogue moves f32 between memory and registers, four at once: a turned B would make
+/// that two.
+bool moves_wide_f32(const Schedule& schedule, const Task& task) {
+  const auto is_wide = [&](const Access& access) {
+    const Buffer& buffer = schedule.buffers[Index(access.buffer)];
+    return buffer.dtype == DType::F32 && !buffer.is_held && is_run(schedule, access, 1, 4);
+  };
+  return std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
+    return is_wide(store.access);
+  });
+}
+
 OperandPath direct_path(const Schedule& schedule, const Task& task, Side side) {
   const GemmTask& gemm = *task.gemm;
   const GemmOperand& operand = operand_of(gemm, side);
@@ -160,7 +172,8 @@ OperandPath direct_path(const Schedule& schedule, const Task& task, Side side) {
     path.obstacle = of_rows;
   }
   path.is_turned = mma && path.rows == 8 && operand.stored == gemm.dtype &&
-                   is_in_shared(schedule.buffers[Index(operand.access.buffer)]);
+                   is_in_shared(schedule.buffers[Index(operand.access.buffer)]) &&
+                   (side == Side::A || !moves_wide_f32(schedule, task));
   if (!mma && path.rows >= 4) {
     path.obstacle.clear();  // a thread's neighbours are four at most
   }
