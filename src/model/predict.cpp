@@ -10,7 +10,8 @@ namespace whet {
 namespace {
 
 // A bare barrier has nothing to drain: behind a phase its stores reach L2 first, the release waits
-// for them, and blocks are not even. Source: results/h200/seeds.json, whose times it was fitted to.
+// for them, and blocks are not even. Source: results/h200/seeds_128caa7.json, whose times it was
+// fitted to.
 constexpr double kDrainLatencies = 3.0;
 
 /// What is asked of one multiprocessor in a phase, in clocks.

@@ -20,7 +20,7 @@ struct TileCost {
 };
 
 /// Of an average tile of `task`, which has one. Source: the loops of codegen/device/*.cuh; figures
-/// that no probe gives were fitted to the screening times in results/h200/seeds.json.
+/// that no probe gives were fitted to the screening times in results/h200/seeds_128caa7.json.
 TileCost tile_cost(const Task& task, const Schedule& schedule, const DeviceCosts& costs);
 
 }  // namespace whet

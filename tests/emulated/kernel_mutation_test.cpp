@@ -229,7 +229,7 @@ TEST_F(KernelMutation, DroppedBarrierOfATeamIsARace) {
   );
 }
 
-const std::string kLanes = "partition=block engine=simt split_k=8 k_lanes=most";
+const std::string kLanes = "partition=block engine=simt threads=256 split_k=8 k_lanes=most";
 
 TEST_F(KernelMutation, LanesThatLeaveOutAStageOfTheirSumDifferFromTheInterpreter) {
   use(testing::mlp(1, 64, 64, 1, DType::F32));

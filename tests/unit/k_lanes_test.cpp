@@ -47,7 +47,7 @@ TEST(KLanes, TakeTheWholeOfOneSumInPlaceOfGroups) {
 }
 
 TEST(KLanes, LeaveNeighbouringLanesToAnOperandThatLiesAlongItsRows) {
-  const GemmTiling tiling = tiling_of(one_row(), "mm1", "");
+  const GemmTiling tiling = tiling_of(one_row(), "mm1", "threads=256");
 
   EXPECT_EQ(tiling.k_lanes, 1);
   EXPECT_EQ(tiling.split_k, 4);
@@ -65,7 +65,7 @@ TEST(KLanes, TakePartsOfKWhereBothOperandsLieAlongIt) {
 }
 
 TEST(KLanes, AreAsManyAsThereIsKForIfAsked) {
-  EXPECT_EQ(tiling_of(one_row(), "mm1", "k_lanes=most").k_lanes, 4);
+  EXPECT_EQ(tiling_of(one_row(), "mm1", "threads=256 k_lanes=most").k_lanes, 4);
   EXPECT_EQ(tiling_of(one_row(), "mm1", "k_lanes=most split_k=8").k_lanes, 8);
   EXPECT_EQ(tiling_of(one_row(), "mm1", "k_lanes=most threads=512").k_lanes, 8);
   EXPECT_EQ(tiling_of(one_row(), "mm3", "k_lanes=most").k_lanes, 1);  // K = 1
