@@ -68,6 +68,28 @@ bool is_uniform(const Access& access) {
          });
 }
 
+/// Writes the W neighbours of array `run` by one access.
+void emit_run_store(
+    TextWriter& text, const EmitContext& context, const Access& access, const std::string& run
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
+  text.line("store_run(&b.{}[{}], {});", buffer.symbol, element_index(access, {"m", "n"}), run);
+}
+
+/// The same one by one, element j of them `value`.
+void emit_element_stores(
+    TextWriter& text, const EmitContext& context, const Access& access, const std::string& value
+) {
+  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
+  text.line(
+      "for (int j = 0; j < W; ++j) b.{}[{}] = from_f32<{}>({});",
+      buffer.symbol,
+      element_index(access, {"m", "(n + j)"}),
+      element_type(buffer.dtype),
+      value
+  );
+}
+
 /// What the epilogue reads and does, for runs of W elements along n.
 void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& context) {
   const auto& buffers = context.schedule.buffers;
@@ -179,24 +201,13 @@ void emit_epilogue(TextWriter& text, const Task& task, const EmitContext& contex
   }
   text.close();
   for (const Store& store : task.stores) {
-    const Buffer& buffer = buffers[Index(store.access.buffer)];
+    const std::string run = fmt::format("r{}", store.node);
     if (const std::string words = held_words(store.access.buffer); !words.empty()) {
-      text.line("for (int j = 0; j < W; ++j) {} = r{}[j];", words, store.node);
+      text.line("for (int j = 0; j < W; ++j) {} = {}[j];", words, run);
     } else if (is_wide(store.access)) {
-      text.line(
-          "store_run(&b.{}[{}], r{});",
-          buffer.symbol,
-          element_index(store.access, {"m", "n"}),
-          store.node
-      );
+      emit_run_store(text, context, store.access, run);
     } else {
-      text.line(
-          "for (int j = 0; j < W; ++j) b.{}[{}] = from_f32<{}>(r{}[j]);",
-          buffer.symbol,
-          element_index(store.access, {"m", "(n + j)"}),
-          element_type(buffer.dtype),
-          store.node
-      );
+      emit_element_stores(text, context, store.access, run + "[j]");
     }
   }
   text.close();
@@ -215,24 +226,13 @@ const Access& store_to(const Task& task, int buffer) {
 void emit_held_store(
     TextWriter& text, const EmitContext& context, const Access& access, Index place, int width
 ) {
-  const Buffer& buffer = context.schedule.buffers[Index(access.buffer)];
   if (width > 1 && is_run(context.schedule, access, 1, width)) {
-    text.line("float r{}[W];", access.buffer);
-    text.line("for (int j = 0; j < W; ++j) r{}[j] = state[{} * W + j];", access.buffer, place);
-    text.line(
-        "store_run(&b.{}[{}], r{});",
-        buffer.symbol,
-        element_index(access, {"m", "n"}),
-        access.buffer
-    );
+    const std::string run = fmt::format("r{}", access.buffer);
+    text.line("float {}[W];", run);
+    text.line("for (int j = 0; j < W; ++j) {}[j] = state[{} * W + j];", run, place);
+    emit_run_store(text, context, access, run);
   } else {
-    text.line(
-        "for (int j = 0; j < W; ++j) b.{}[{}] = from_f32<{}>(state[{} * W + j]);",
-        buffer.symbol,
-        element_index(access, {"m", "(n + j)"}),
-        element_type(buffer.dtype),
-        place
-    );
+    emit_element_stores(text, context, access, fmt::format("state[{} * W + j]", place));
   }
 }
 

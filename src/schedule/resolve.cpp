@@ -104,9 +104,9 @@ std::variant<Schedule, ConstraintViolation> resolve(
     return ConstraintViolation{"membership", *why};
   }
   Schedule schedule = launch_shape(complete, limits.target);
-  const bool keeps_state = limits.target != Target::Cpu && schedule.partition == Partition::Block &&
-                           knob(complete, "", "weights") != "global";
-  const bool in_registers = keeps_state && knob(complete, "", "weights") == "registers";
+  const bool is_kept = limits.target != Target::Cpu && schedule.partition == Partition::Block &&
+                       knob(complete, "", "weights") != "global";
+  const bool in_registers = is_kept && knob(complete, "", "weights") == "registers";
   // Of state in registers, others see copies alone.
   const bool shadows =
       in_registers || (complete.values.contains("shadows") && flag_knob(complete, "shadows"));
@@ -127,7 +127,7 @@ std::variant<Schedule, ConstraintViolation> resolve(
   }
   place_edges(schedule);
   place_buffers(schedule, limits);
-  if (keeps_state) {
+  if (is_kept) {
     keep_state(program, limits, in_registers, schedule);
   }
   if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {

@@ -1,7 +1,6 @@
 #include "schedule/row_padding.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "schedule/operand_path.hpp"
 
