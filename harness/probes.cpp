@@ -211,7 +211,7 @@ std::vector<ProbeSeries> gpu_series(const DeviceLimits& limits) {
         .many = emulated ? 2u : 120u};
   };
   std::vector<ProbeSeries> list{nodes(false)};
-  if (emulated || limits.feature_level >= 90) {
+  if (has_clusters(limits)) {
     list.push_back(nodes(true));
   }
   for (const int blocks : std::set<int>{1, 2, 4, 8, 16, 32, all / 2, all, 2 * all}) {
@@ -221,6 +221,9 @@ std::vector<ProbeSeries> gpu_series(const DeviceLimits& limits) {
     list.push_back(loop(Probe::GridBarrier, blocks, 256));
   }
   list.push_back(loop(Probe::BlockBarrier, 1, 256));
+  if (has_clusters(limits)) {
+    list.push_back(loop(Probe::ClusterBarrier, 8, 256));
+  }
   list.push_back(loop(Probe::L2Latency, 1, 32));
   list.push_back(loop(Probe::L2Rate, 1, 256));
   list.push_back(loop(Probe::L2Rate, all, 256));

@@ -149,7 +149,7 @@ class StampedLaunches {
       const StampedPhase& phase = stamps_.phases[p];
       const bool better =
           !found || (stamps_.phases[*found].waits_in_tiles && !phase.waits_in_tiles);
-      if (phase.edge_before == Edge::Grid && better) {
+      if (is_between_blocks(phase.edge_before) && better) {
         found = p;
       }
     }

@@ -82,6 +82,7 @@ Json to_json(const LaunchPlan& plan) {
       {"dynamic_shared_bytes", plan.dynamic_shared_bytes},
       {"workspace_bytes", plan.workspace_bytes},
       {"cooperative", plan.cooperative},
+      {"cluster", plan.cluster},
       {"overlaps", plan.overlaps},
       {"arguments_in_memory", plan.arguments_in_memory},
       {"has_shadows", plan.has_shadows},
@@ -110,6 +111,7 @@ LaunchPlan launch_plan_from_json(const Json& json) {
   reader.read<std::size_t>(plan.dynamic_shared_bytes, "dynamic_shared_bytes", 0);
   reader.read<std::size_t>(plan.workspace_bytes, "workspace_bytes", 0);
   reader.read(plan.cooperative, "cooperative");
+  reader.read(plan.cluster, "cluster");
   reader.read(plan.overlaps, "overlaps");
   reader.read(plan.arguments_in_memory, "arguments_in_memory");
   reader.read(plan.has_shadows, "has_shadows");

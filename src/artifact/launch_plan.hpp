@@ -50,6 +50,7 @@ struct LaunchPlan {
   std::size_t dynamic_shared_bytes = 0;  ///< scratch bytes a block on the CPU target
   std::size_t workspace_bytes = 0;       ///< with the control words
   bool cooperative = false;
+  bool cluster = false;   ///< the blocks are one cluster (sm_90 and later)
   bool overlaps = false;  ///< may start before its predecessor ends, for which the kernel waits
   bool arguments_in_memory = false;  ///< the block is passed by pointer, being too large
   bool has_shadows = false;          ///< the workspace holds copies of state

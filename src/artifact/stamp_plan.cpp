@@ -8,8 +8,11 @@
 namespace whet {
 namespace {
 
-constexpr std::array<std::pair<Edge, std::string_view>, 3> kEdges = {
-    {{Edge::None, "none"}, {Edge::Block, "block"}, {Edge::Grid, "grid"}}};
+constexpr std::array<std::pair<Edge, std::string_view>, 4> kEdges = {
+    {{Edge::None, "none"},
+     {Edge::Block, "block"},
+     {Edge::Cluster, "cluster"},
+     {Edge::Grid, "grid"}}};
 
 StampedPhase phase_from_json(const Json& json, const std::string& where) {
   const FieldReader reader(json, where);
@@ -28,7 +31,7 @@ StampedPhase phase_from_json(const Json& json, const std::string& where) {
   reader.read(word, "edge_before");
   const std::optional<Edge> edge = parse_edge(word);
   if (!edge) {
-    reader.fail("edge_before", "none, block or grid");
+    reader.fail("edge_before", "none, block, cluster or grid");
   }
   phase.edge_before = *edge;
   reader.read(phase.waits_in_tiles, "waits_in_tiles");

@@ -15,10 +15,24 @@ std::string_view edge_name(Edge edge) {
       return "no edge";
     case Edge::Block:
       return "block barrier";
+    case Edge::Cluster:
+      return "cluster barrier";
     case Edge::Grid:
       break;
   }
   return "grid barrier";
+}
+
+std::string_view partition_name(Partition partition) {
+  switch (partition) {
+    case Partition::Block:
+      return "block";
+    case Partition::Cluster:
+      return "cluster";
+    case Partition::Grid:
+      break;
+  }
+  return "grid";
 }
 
 std::string_view storage_name(Storage storage) {
@@ -109,7 +123,7 @@ std::string describe_schedule(const Schedule& schedule) {
       "{} blocks of {} threads, partition {}, {} steps a launch, {} between steps\n",
       schedule.blocks,
       schedule.threads,
-      schedule.partition == Partition::Block ? "block" : "grid",
+      partition_name(schedule.partition),
       schedule.steps_per_launch,
       edge_name(schedule.step_edge)
   );

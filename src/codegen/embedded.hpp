@@ -26,6 +26,7 @@ extern const std::string_view probe_kernel;
 extern const std::string_view probe_node;
 extern const std::string_view probe_grid_barrier;
 extern const std::string_view probe_block_barrier;
+extern const std::string_view probe_cluster_barrier;
 extern const std::string_view probe_l2_latency;
 extern const std::string_view probe_l2_rate;
 extern const std::string_view probe_shared_latency;

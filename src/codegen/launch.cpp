@@ -43,7 +43,8 @@ LaunchPlan plan_launch(
       static_cast<std::size_t>(schedule.shared_arena_bytes + schedule.scratch_bytes);
   plan.workspace_bytes = LaunchPlan::kControlBytes +
                          static_cast<std::size_t>(schedule.persistent_bytes + schedule.arena_bytes);
-  plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1;
+  plan.cluster = schedule.partition == Partition::Cluster;
+  plan.cooperative = schedule.target != Target::Cpu && schedule.blocks > 1 && !plan.cluster;
   plan.overlaps = schedule.overlaps;
   plan.has_shadows = has_persistent_shadows(schedule);
   plan.steps_per_launch = schedule.steps_per_launch;
@@ -71,7 +72,7 @@ bool waits_in_tiles(const Schedule& schedule, const LaunchPlan& plan, std::size_
     return false;
   }
   return phase_idx == 0 ? schedule.overlaps && !plan.arguments_in_memory
-                        : phase.edge_before == Edge::Grid;
+                        : is_between_blocks(phase.edge_before);
 }
 
 void add_stamps(LaunchPlan& plan, const Schedule& schedule) {

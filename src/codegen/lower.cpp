@@ -23,7 +23,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 14;
+constexpr int kGeneratorVersion = 15;
 
 class Lowering {
  public:
@@ -177,6 +177,9 @@ class Lowering {
       case Edge::Block:
         text_.line("block_barrier();");
         return;
+      case Edge::Cluster:
+        text_.line("cluster_barrier();");
+        return;
       case Edge::Grid:
         text_.line(
             "if (!grid_barrier(control, kBlocks, {}{}u, args.spin_limit)) return;",
@@ -234,10 +237,14 @@ class Lowering {
 
   /// A phase whose tiles read early, and its edge.
   void emit_open_phase(const Phase& phase, int place) {
-    const std::string grid_edge = fmt::format("edge{}", place);
-    text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", grid_edge, place);
+    const std::string block_edge = fmt::format("edge{}", place);
+    if (phase.edge_before == Edge::Cluster) {
+      text_.line("ClusterEdge {};", block_edge);
+    } else {
+      text_.line("GridEdge {}(control, kBlocks, {}u, args.spin_limit);", block_edge, place);
+    }
     stamp(place, "kBegin");
-    const std::string edge = open_edge(grid_edge, place);
+    const std::string edge = open_edge(block_edge, place);
     emit_phase(text_, context_, phase, edge);
     text_.line("if (!{}.wait()) return;", edge);
     stamp(place, "kEnd");

@@ -22,6 +22,7 @@ const std::vector<ProbeText>& texts() {
       {Probe::Node, "node", embedded::probe_node, true},
       {Probe::GridBarrier, "grid_barrier", embedded::probe_grid_barrier, true},
       {Probe::BlockBarrier, "block_barrier", embedded::probe_block_barrier, false},
+      {Probe::ClusterBarrier, "cluster_barrier", embedded::probe_cluster_barrier, false},
       {Probe::L2Latency, "l2_latency", embedded::probe_l2_latency, true},
       {Probe::L2Rate, "l2_rate", embedded::probe_l2_rate, true},
       {Probe::SharedLatency, "shared_latency", embedded::probe_shared_latency, true},
@@ -104,10 +105,12 @@ std::string host_text(const ProbeGrid& grid, const DeviceLimits& limits) {
 
 std::string_view probe_name(Probe probe) { return text_of(probe).name; }
 
-std::vector<Probe> probes_of(Target target) {
+std::vector<Probe> probes_of(const DeviceLimits& limits) {
   std::vector<Probe> probes;
   for (const ProbeText& text : texts()) {
-    if (target == Target::Cpu ? text.on_host : !text.text.empty()) {
+    const bool on_gpu =
+        !text.text.empty() && (text.probe != Probe::ClusterBarrier || has_clusters(limits));
+    if (limits.target == Target::Cpu ? text.on_host : on_gpu) {
       probes.push_back(text.probe);
     }
   }
@@ -161,7 +164,8 @@ KernelSource probe_source(const ProbeGrid& grid, const DeviceLimits& limits) {
   plan.threads = grid.threads;
   plan.dynamic_shared_bytes = host ? 0 : shared_bytes(grid);
   plan.workspace_bytes = LaunchPlan::kControlBytes;
-  plan.cooperative = !host && grid.blocks > 1;
+  plan.cluster = grid.probe == Probe::ClusterBarrier;
+  plan.cooperative = !host && grid.blocks > 1 && !plan.cluster;
   plan.overlaps = grid.overlaps;
   plan.arguments = {
       argument(KernelArgument::Role::Input, buffer_bytes / 4),

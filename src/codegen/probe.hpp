@@ -16,6 +16,7 @@ enum class Probe {
   Node,
   GridBarrier,
   BlockBarrier,
+  ClusterBarrier,
   L2Latency,
   L2Rate,
   SharedLatency,
@@ -26,8 +27,8 @@ enum class Probe {
 };
 /// "node", "grid_barrier" …: the names of those files.
 std::string_view probe_name(Probe probe);
-/// Those of a target, in order. The CPU target has no barrier of a block and no tensor cores.
-std::vector<Probe> probes_of(Target target);
+/// Those of a device, in order. The CPU target has no barrier of a block and no tensor cores.
+std::vector<Probe> probes_of(const DeviceLimits& limits);
 
 /// A probe and the grid that runs it.
 struct ProbeGrid {

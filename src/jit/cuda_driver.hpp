@@ -30,14 +30,17 @@ struct Uuid {
   unsigned char bytes[16];
 };
 
-/// Launch attributes by number; the value is a union of 64 bytes, of which we set an int.
+/// Launch attributes by number; the value is a union of 64 bytes, of which we set an int or
+/// three.
 struct LaunchAttribute {
   static constexpr unsigned kCooperative = 2;
+  static constexpr unsigned kClusterDimension = 4;
   static constexpr unsigned kProgrammaticStreamSerialization = 6;
   unsigned id = 0;
   unsigned padding = 0;
   union {
     int value;
+    unsigned dimension[3];
     std::uint64_t size[8] = {};
   };
 };
@@ -67,6 +70,7 @@ enum class DeviceAttribute : int {
 };
 
 inline constexpr int kMaxDynamicSharedBytes = 8;  // of CUfunction_attribute
+inline constexpr int kNonPortableClusterSizeAllowed = 14;
 inline constexpr unsigned kNonBlockingStream = 1;
 inline constexpr int kThreadLocalCapture = 1;
 

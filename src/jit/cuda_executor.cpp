@@ -197,7 +197,7 @@ class CudaExecutor : public Executor {
 
   void enqueue(PreparedLaunch& launch) {
     const LaunchPlan& plan = launch.kernel->plan();
-    std::array<cuda::LaunchAttribute, 2> attributes;
+    std::array<cuda::LaunchAttribute, 3> attributes;
     unsigned num_attributes = 0;
     const auto set = [&](unsigned id) {
       attributes[num_attributes].id = id;
@@ -206,6 +206,12 @@ class CudaExecutor : public Executor {
     };
     if (plan.cooperative) {
       set(cuda::LaunchAttribute::kCooperative);
+    }
+    if (plan.cluster) {
+      set(cuda::LaunchAttribute::kClusterDimension);
+      unsigned* const dimension = attributes[num_attributes - 1].dimension;
+      dimension[0] = static_cast<unsigned>(plan.blocks);
+      dimension[1] = dimension[2] = 1;
     }
     if (plan.overlaps) {
       set(cuda::LaunchAttribute::kProgrammaticStreamSerialization);

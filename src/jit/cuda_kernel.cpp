@@ -65,6 +65,16 @@ CudaKernel::CudaKernel(const SharedContext& cuda, const std::string& cubin, cons
       ),
       fmt::format("cuKernelSetAttribute({} bytes of shared memory)", plan.dynamic_shared_bytes)
   );
+  constexpr int kPortableClusterBlocks = 8;  // what every GPU with clusters takes unasked
+  if (plan.cluster && plan.blocks > kPortableClusterBlocks) {
+    check(
+        driver,
+        driver.kernel_set_attribute(
+            cuda::kNonPortableClusterSizeAllowed, 1, kernel, cuda->device.handle
+        ),
+        fmt::format("cuKernelSetAttribute(clusters of {} blocks)", plan.blocks)
+    );
+  }
   check(driver, driver.kernel_function(&function_, kernel), "cuKernelGetFunction");
   check_fits(*cuda);
 }

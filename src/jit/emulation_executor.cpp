@@ -124,6 +124,7 @@ class EmulatedExecutor : public Executor {
         .threads = plan.threads,
         .shared_bytes = plan.dynamic_shared_bytes,
         .cooperative = plan.cooperative,
+        .cluster = plan.cluster,
     };
     const std::optional<EmulationFault> fault = machine_.run(grid, &memory_);
     const std::optional<std::string> overrun = memory_.check_guards();

@@ -60,6 +60,14 @@ void EmulationMachine::meet(EmulatedScope scope, const char* what, const void* s
       accesses_.warp_met(warp);
       release(warp * 32, 32);
     }
+  } else if (scope == kEmulatedCluster) {
+    if (!launch_.cluster) {
+      give_up(Status::LaunchFailed, "a barrier of a cluster in a launch without one");
+    }
+    if (arrive(cluster_, Stage::AtCluster, what)) {
+      accesses_.grid_met();
+      release(0, static_cast<int>(threads_.size()));
+    }
   } else {
     const int block = place_.block;
     if (arrive(blocks_[static_cast<std::size_t>(block)], Stage::AtBlock, what)) {
@@ -245,9 +253,10 @@ bool EmulationMachine::arrive(Meeting& meeting, Stage stage, const char* what) {
             place_.thread,
             place_.block,
             what,
-            stage == Stage::AtWarp   ? "warp"
-            : stage == Stage::AtTeam ? "team"
-                                     : "block",
+            stage == Stage::AtWarp      ? "warp"
+            : stage == Stage::AtTeam    ? "team"
+            : stage == Stage::AtCluster ? "cluster"
+                                        : "block",
             meeting.what
         )
     );

@@ -64,7 +64,8 @@ void EmulationMachine::begin(const EmulatedLaunch& launch, const EmulatedMemory*
   warps_.assign(threads_.size() / 32, {.size = 32});
   blocks_.assign(num_blocks, {.size = launch.threads});
   teams_.clear();
-  grid_ = {.size = static_cast<int>(threads_.size())};
+  cluster_ = {.size = static_cast<int>(threads_.size())};
+  grid_ = cluster_;
   exchanged_.assign(threads_.size() * 2 * kEmulationExchangeWords, 0u);
   ready_.reset(launch.blocks, launch.threads / 32);
   for (int block = 0; block < launch.blocks; ++block) {

@@ -26,6 +26,7 @@ struct EmulatedLaunch {
   int threads = 32;  ///< a block
   std::size_t shared_bytes = 0;
   bool cooperative = false;
+  bool cluster = false;  ///< the blocks are one
 };
 
 /// Why a launch did not end as it should.
@@ -58,7 +59,7 @@ class EmulationMachine {
     std::size_t bytes = 0;
     bool landed = false;
   };
-  enum class Stage { Ready, AtWarp, AtTeam, AtBlock, AtGrid, Polling, Ended };
+  enum class Stage { Ready, AtWarp, AtTeam, AtBlock, AtCluster, AtGrid, Polling, Ended };
   struct Thread {
     EmulatedThread place = {};
     Stage stage = Stage::Ready;
@@ -121,6 +122,7 @@ class EmulationMachine {
   std::vector<Meeting> warps_;
   std::vector<Meeting> blocks_;
   std::map<std::pair<int, int>, Meeting> teams_;  ///< by first warp of the grid and warps
+  Meeting cluster_;
   Meeting grid_;
   unsigned barrier_place_ = 0;       ///< at which the grid meets
   std::vector<unsigned> exchanged_;  ///< two buffers a warp

@@ -111,6 +111,8 @@ DeviceCosts costs_from_samples(const JsonCursor& document, const std::string& de
   const std::vector<Series> block_barrier = find_series(document, "block_barrier");
   costs.block_barrier_ns =
       block_barrier.empty() ? 1e3 / clock_mhz : block_barrier.front().slope_ns();
+  const std::vector<Series> cluster_barrier = find_series(document, "cluster_barrier");
+  costs.cluster_barrier_ns = cluster_barrier.empty() ? 0.0 : cluster_barrier.front().slope_ns();
   costs.l2_latency_ns = only(document, "l2_latency").slope_ns();
   costs.l2_bytes_per_ns = bytes_per_ns(only(document, "l2_rate"));
   costs.sm_l2_bytes_per_ns = bytes_per_ns(only(document, "l2_rate", false));

@@ -45,6 +45,7 @@ DeviceCosts parse_costs(const JsonCursor& file) {
        "overlapped_node_ns",
        "grid_barriers",
        "block_barrier_ns",
+       "cluster_barrier_ns",
        "l2_latency_ns",
        "l2_bytes_per_ns",
        "sm_l2_bytes_per_ns",
@@ -75,6 +76,9 @@ DeviceCosts parse_costs(const JsonCursor& file) {
       .fma_flops_per_clk = positive(file, "fma_flops_per_clk")};
   if (costs.mma_flops_per_clk < 0.0) {
     file.at("mma_flops_per_clk").fail("a number of 0 or more");
+  }
+  if (const auto cluster = file.find("cluster_barrier_ns")) {
+    costs.cluster_barrier_ns = cluster->as_number();
   }
   if (const auto samples = file.find("samples")) {
     costs.samples = samples->value();
@@ -114,6 +118,7 @@ Json to_json(const DeviceCosts& costs) {
       {"overlapped_node_ns", costs.overlapped_node_ns},
       {"grid_barriers", barriers},
       {"block_barrier_ns", costs.block_barrier_ns},
+      {"cluster_barrier_ns", costs.cluster_barrier_ns},
       {"l2_latency_ns", costs.l2_latency_ns},
       {"l2_bytes_per_ns", costs.l2_bytes_per_ns},
       {"sm_l2_bytes_per_ns", costs.sm_l2_bytes_per_ns},

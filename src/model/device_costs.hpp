@@ -29,6 +29,7 @@ struct DeviceCosts {
   double overlapped_node_ns = 0.0;  ///< the same with programmatic dependent launch
   std::vector<BarrierCost> grid_barriers;  ///< by ascending, distinct block counts; not empty
   double block_barrier_ns = 0.0;           ///< of 256 threads
+  double cluster_barrier_ns = 0.0;         ///< of 8 blocks of as many; 0: there are no clusters
   double l2_latency_ns = 0.0;              ///< of a dependent load that L1 does not have
   double l2_bytes_per_ns = 0.0;            ///< what all SMs together load
   double sm_l2_bytes_per_ns = 0.0;         ///< what one SM alone loads

@@ -108,6 +108,8 @@ double edge_ns(Edge edge, const Schedule& schedule, const DeviceCosts& costs) {
       return 0.0;
     case Edge::Block:
       return costs.block_barrier_ns * schedule.threads / 256.0;
+    case Edge::Cluster:
+      return costs.cluster_barrier_ns + kDrainLatencies * costs.l2_latency_ns;
     case Edge::Grid:
       break;
   }

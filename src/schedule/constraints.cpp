@@ -27,6 +27,15 @@ std::optional<ConstraintViolation> first_violation(
         "partition_blocks",
         fmt::format("partition block needs blocks 1, found {}", schedule.blocks)};
   }
+  constexpr int kMaxClusterBlocks = 16;
+  if (schedule.partition == Partition::Cluster &&
+      (schedule.blocks < 2 || schedule.blocks > kMaxClusterBlocks)) {
+    return ConstraintViolation{
+        "cluster_blocks",
+        fmt::format(
+            "partition cluster needs blocks 2 to {}, found {}", kMaxClusterBlocks, schedule.blocks
+        )};
+  }
   if (limits.target == Target::Cpu) {
     return at_most("cores", "the number of threads", schedule.blocks, limits.num_sms);
   }

@@ -102,6 +102,11 @@ Target parse_target(const std::string& name) {
   throw UserError(fmt::format("target: expected cpu, cuda or cuda-emulated, found \"{}\"", name));
 }
 
+bool has_clusters(const DeviceLimits& limits) {
+  return limits.target == Target::CudaEmulated ||
+         (limits.target == Target::Cuda && limits.feature_level >= 90);
+}
+
 std::string device_class(const DeviceLimits& limits) {
   if (limits.target == Target::Cpu) {
     return fmt::format("cpu:{}:{}", limits.name, limits.num_sms);

@@ -32,6 +32,10 @@ struct DeviceLimits {
   bool operator==(const DeviceLimits&) const = default;
 };
 
+/// Whether there are clusters and launches that overlap: from sm_90 on, and in the emulation so
+/// that tests run them.
+bool has_clusters(const DeviceLimits& limits);
+
 /// A device class as the record store keys it: arch, SMs, memory ("cuda:sm_90:132:139GiB"), or
 /// "cpu:<model>:<threads>"; a restricted device is a class of its own.
 std::string device_class(const DeviceLimits& limits);

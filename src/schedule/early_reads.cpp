@@ -69,7 +69,7 @@ void mark_early_reads(const Program& program, Schedule& schedule) {
     mark(schedule.phases.front(), is_stable);
   }
   for (Index p = 1; p < schedule.phases.size(); ++p) {
-    if (schedule.phases[p].edge_before == Edge::Grid) {
+    if (is_between_blocks(schedule.phases[p].edge_before)) {
       const Phase& before = schedule.phases[p - 1];
       mark(schedule.phases[p], [&](int buffer) { return !writes(before, buffer); });
     }

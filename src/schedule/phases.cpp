@@ -57,7 +57,7 @@ std::vector<Phase> place_in_phases(TaskGraph& graph) {
 
 Edge sufficient_edge(const Schedule& schedule) {
   if (schedule.blocks > 1) {
-    return Edge::Grid;
+    return schedule.partition == Partition::Cluster ? Edge::Cluster : Edge::Grid;
   }
   return schedule.threads > 1 ? Edge::Block : Edge::None;
 }

@@ -26,8 +26,10 @@ FusionOptions fusion_options(const Configuration& configuration) {
 
 Schedule launch_shape(const Configuration& configuration, Target target) {
   Schedule schedule{.configuration = configuration, .target = target};
-  schedule.partition =
-      knob(configuration, "", "partition") == "block" ? Partition::Block : Partition::Grid;
+  const std::string& partition = knob(configuration, "", "partition");
+  schedule.partition = partition == "block"     ? Partition::Block
+                       : partition == "cluster" ? Partition::Cluster
+                                                : Partition::Grid;
   schedule.blocks = static_cast<int>(int_knob(configuration, "", "blocks"));
   schedule.steps_per_launch = static_cast<int>(int_knob(configuration, "", "steps_per_launch"));
   if (schedule.partition == Partition::Block) {

@@ -165,7 +165,10 @@ struct Task {
 };
 
 /// What orders the phase behind it after the one before it.
-enum class Edge { None, Block, Grid };
+enum class Edge { None, Block, Cluster, Grid };
+
+/// Blocks meet at it, and a tile may read before it waits.
+inline bool is_between_blocks(Edge edge) { return edge == Edge::Cluster || edge == Edge::Grid; }
 
 /// Tasks without dependences among them. Tiles of all tasks, in order, are dealt round-robin to
 /// blocks. Tasks of one team run one after the other, teams of a block side by side, where each
@@ -177,7 +180,8 @@ struct Phase {
   bool operator==(const Phase&) const = default;
 };
 
-enum class Partition { Block, Grid };
+/// One block owns everything, or tiles are spread over the blocks of a cluster or of a grid.
+enum class Partition { Block, Cluster, Grid };
 
 /// A 16-bit copy of f32 state that the step keeps with it, for products to read.
 struct Shadow {

@@ -100,10 +100,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   }
   std::vector<Knob> knobs{
       {"partition",
-       {"grid", "block"},
+       has_clusters(limits) ? Values{"grid", "block", "cluster"} : Values{"grid", "block"},
        one_block ? "block" : "grid",
-       "one block owns everything, or tiles are spread over the grid",
-       large ? Values{"block"} : Values{}},
+       "one block owns everything, or tiles are spread over a cluster of up to 16 or over the grid",
+       large ? Values{"block", "cluster"} : Values{}},
       {"operands",
        {"direct", "staged"},
        "direct",
@@ -116,7 +116,7 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
       {"blocks",
        std::move(blocks),
        fmt::format("{}", limits.num_sms),
-       "blocks of the cooperative grid",
+       "blocks of the grid; of a cluster 8 where more than 16 are asked for",
        std::move(few_blocks)},
       {"threads", {"128", "256", "512"}, tiny ? "512" : "256", "threads a block"},
       {"blocks_per_sm",
@@ -165,8 +165,7 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
          "products read 16-bit copies of f32 state that the update keeps with it"}
     );
   }
-  // Programmatic dependent launch came with sm_90; the emulation knows it so that tests run it.
-  if (limits.target == Target::CudaEmulated || limits.feature_level >= 90) {
+  if (has_clusters(limits)) {
     knobs.push_back(
         {"launch_overlap",
          {"on", "off"},
@@ -218,7 +217,14 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
       found->second = "1";
     }
   }
-  if (values.at("partition") == "grid" && values.contains("weights")) {
+  if (values.at("partition") == "cluster") {
+    static const std::set<std::string> sizes{"1", "2", "4", "8", "16"};
+    if (!sizes.contains(values.at("blocks"))) {
+      values["blocks"] = "8";  // as many as every GPU with clusters takes
+    }
+    values["blocks_per_sm"] = "1";
+  }
+  if (values.at("partition") != "block" && values.contains("weights")) {
     values["weights"] = "global";
   }
   if (values.contains("shadows") && values.at("weights") == "registers") {

@@ -71,7 +71,8 @@ class Checker {
 
   bool orders(Edge edge) const {
     if (schedule_.blocks > 1) {
-      return edge == Edge::Grid;
+      return edge == Edge::Grid ||
+             (edge == Edge::Cluster && schedule_.partition == Partition::Cluster);
     }
     return schedule_.threads == 1 || edge != Edge::None;
   }

@@ -108,7 +108,9 @@ Program aligned() { return testing::mlp(16, 64, 40, 16, DType::BF16); }
 
 /// Tiles for every block, and without barriers of their own that would hide the loss of another.
 Program spread() { return testing::mlp(20, 40, 72, 32, DType::BF16); }
-const std::string kSpread = "partition=grid blocks=4 operands=direct split_k=1 tile_m=16 tile_n=16";
+const std::string kTiles = " blocks=4 operands=direct split_k=1 tile_m=16 tile_n=16";
+const std::string kSpread = "partition=grid" + kTiles;
+const std::string kCluster = "partition=cluster" + kTiles;
 const std::string kOneBlock =
     "partition=block operands=direct split_k=1 tile_m=32 tile_n=32 threads=128";
 
@@ -122,6 +124,7 @@ TEST_F(KernelMutation, DroppedBarrierBetweenPhasesIsARace) {
   use(spread());
   for (const Index p : {1, 2, 3}) {
     expect_caught(kSpread, without_edge(p), "race: ");
+    expect_caught(kCluster, without_edge(p), "race: ");
   }
   // The third of the block's follows sums, which end with a barrier of their own.
   for (const Index p : {1, 2}) {
@@ -131,19 +134,25 @@ TEST_F(KernelMutation, DroppedBarrierBetweenPhasesIsARace) {
 
 TEST_F(KernelMutation, DroppedBarrierBetweenStepsIsARace) {
   use(spread());
-  expect_caught(
-      kSpread + " steps_per_launch=4",
-      [](Schedule& schedule) { schedule.step_edge = Edge::None; },
-      "race: "
-  );
+  for (const std::string& configuration : {kSpread, kCluster}) {
+    expect_caught(
+        configuration + " steps_per_launch=4",
+        [](Schedule& schedule) { schedule.step_edge = Edge::None; },
+        "race: "
+    );
+  }
 }
 
-TEST_F(KernelMutation, BlockBarrierInPlaceOfTheGridsIsARace) {
+TEST_F(KernelMutation, BlockBarrierInPlaceOfAWiderOneIsARace) {
   use(spread());
-  for (const Index p : {1, 2, 3}) {
-    expect_caught(
-        kSpread, [p](Schedule& schedule) { schedule.phases[p].edge_before = Edge::Block; }, "race: "
-    );
+  for (const std::string& configuration : {kSpread, kCluster}) {
+    for (const Index p : {1, 2, 3}) {
+      expect_caught(
+          configuration,
+          [p](Schedule& schedule) { schedule.phases[p].edge_before = Edge::Block; },
+          "race: "
+      );
+    }
   }
 }
 

@@ -255,6 +255,54 @@ TEST(GridBarrier, LeavesItsPlaceWhenABlockDoesNotCome) {
   EXPECT_EQ(num_refused, 128) << "the blocks of a hung instance do not wait again";
 }
 
+TEST(ClusterBarrier, NeedsALaunchAsOneCluster) {
+  int num_passed = 0;
+  const auto kernel = [&] {
+    device::cluster_barrier();
+    ++num_passed;
+  };
+  const auto fault = run_kernel(kernel, {.blocks = 3, .cooperative = true});
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->status, Status::LaunchFailed);
+  EXPECT_EQ(fault->detail, "a barrier of a cluster in a launch without one");
+  EXPECT_EQ(num_passed, 0);
+
+  EXPECT_FALSE(run_kernel(kernel, {.blocks = 3, .cluster = true}).has_value());
+  EXPECT_EQ(num_passed, 96);
+}
+
+TEST(ClusterBarrier, NamesTheBlocksWhenOneDoesNotCome) {
+  const auto fault = run_kernel(
+      [] {
+        if (device::block_index() != 1) {
+          device::cluster_barrier();
+        }
+      },
+      {.blocks = 2, .cluster = true}
+  );
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->status, Status::TimedOut);
+  EXPECT_NE(fault->detail.find("block 0: 32 threads in wait_for_cluster"), std::string::npos)
+      << fault->detail;
+}
+
+TEST(ClusterEdge, LetsABlockWaitInSeveralPlacesAtOnce) {
+  int num_passed = 0;
+  const auto fault = run_kernel(
+      [&] {
+        device::ClusterEdge edge;
+        if (device::warp_index() == 0) {
+          ASSERT_TRUE(edge.wait());
+        }
+        ASSERT_TRUE(edge.wait());
+        ++num_passed;
+      },
+      {.blocks = 2, .threads = 64, .cluster = true}
+  );
+  EXPECT_FALSE(fault.has_value()) << fault->detail;
+  EXPECT_EQ(num_passed, 128);
+}
+
 TEST(GridEdge, LetsABlockWaitInSeveralPlacesAtOnce) {
   u32 control[2] = {};
   int num_passed = 0;

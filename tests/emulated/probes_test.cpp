@@ -61,7 +61,7 @@ TEST(Probes, RunOnTheHost) {
     seen.insert(series.at("probe").get<std::string>());
     EXPECT_EQ(series.at("times_ns")[1].size(), 2U);
   }
-  EXPECT_EQ(seen.size(), probes_of(Target::Cpu).size());
+  EXPECT_EQ(seen.size(), probes_of(host_limits(1)).size());
 }
 
 TEST(Probes, CompileForEveryGeneration) {
@@ -74,7 +74,7 @@ TEST(Probes, CompileForEveryGeneration) {
   const auto devices = std::filesystem::path(WHET_SOURCE_DIR) / "configs/devices";
   for (const char* device : {"a100", "h200", "b200"}) {
     const DeviceLimits limits = load_device_limits(device, devices);
-    for (const Probe probe : probes_of(Target::Cuda)) {
+    for (const Probe probe : probes_of(limits)) {
       const CompiledCode code = compile_with_nvrtc(
           *nvrtc,
           probe_source(

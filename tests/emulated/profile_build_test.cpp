@@ -14,6 +14,7 @@ const std::vector<std::string>& configurations() {
       "partition=grid blocks=8",
       "partition=grid blocks=8 early_reads=off operands=staged",
       "partition=grid blocks=4 teams=off steps_per_launch=4",
+      "partition=cluster blocks=4",
       "partition=block threads=128",
       "partition=block steps_per_launch=4",
   };

@@ -51,6 +51,9 @@ std::vector<Case> cases() {
       {"mlp_registers",
        testing::mlp(9, 33, 21, 7, DType::BF16),
        "partition=block weights=registers steps_per_launch=4"},
+      {"mlp_cluster",
+       testing::mlp(9, 33, 21, 7, DType::BF16),
+       "partition=cluster blocks=4 steps_per_launch=4"},
   };
 }
 
@@ -178,12 +181,16 @@ TEST_P(ScheduleMutation, ShortenedDomainIsCaughtByFindHazards) {
 /// Of the cases with several blocks.
 class GridScheduleMutation : public ScheduleMutation {};
 
-TEST_P(GridScheduleMutation, BlockBarrierInPlaceOfTheGridsIsCaughtByFindHazards) {
-  ASSERT_EQ(good_.partition, Partition::Grid);
+TEST_P(GridScheduleMutation, NarrowerBarrierIsCaughtByFindHazards) {
+  ASSERT_NE(good_.partition, Partition::Block);
   for (std::size_t p = 1; p < good_.phases.size(); ++p) {
     Schedule bad = good_;
     bad.phases[p].edge_before = Edge::Block;
     EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
+    if (good_.partition == Partition::Grid) {
+      bad.phases[p].edge_before = Edge::Cluster;
+      EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
+    }
   }
 }
 
@@ -282,12 +289,12 @@ std::string case_name(const ::testing::TestParamInfo<int>& test) {
   return cases()[static_cast<std::size_t>(test.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 10), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 11), case_name);
 INSTANTIATE_TEST_SUITE_P(
-    Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7), case_name
+    Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7, 10), case_name
 );
-INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4), case_name);
-INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4, 10), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9, 10), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8, 9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, HeldMutation, ::testing::Values(9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);

@@ -36,7 +36,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-/// Both partitions, both engines, operands staged and direct, split-K 1 and more, lanes that share
+/// All partitions, both engines, operands staged and direct, split-K 1 and more, lanes that share
 /// K, tasks side by side and one after the other, each fusion on and off.
 const std::vector<std::string>& configurations() {
   static const std::vector<std::string> list{
@@ -66,6 +66,10 @@ const std::vector<std::string>& configurations() {
       "blocks=8 engine=simt threads=512 split_k=4 k_lanes=most steps_per_launch=4",
       "partition=block engine=simt threads=128 tile_m=16 tile_n=32 split_k=8 k_lanes=most "
       "weights=resident fuse_epilogue=off",
+      "partition=cluster",
+      "partition=cluster blocks=4 operands=staged threads=128 steps_per_launch=4 teams=off "
+      "early_reads=off",
+      "partition=cluster blocks=2 engine=simt threads=128 tile_m=16 tile_n=16",
   };
   return list;
 }

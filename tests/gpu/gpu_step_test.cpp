@@ -47,6 +47,11 @@ class OnGpu : public ::testing::Test {
   }
 };
 
+/// Whether this GPU has the partition.
+bool is_known(const std::string& configuration, const DeviceLimits& limits) {
+  return limits.feature_level >= 90 || configuration.find("cluster") == std::string::npos;
+}
+
 class GpuStep : public OnGpu, public ::testing::WithParamInterface<int> {};
 class GpuShadows : public OnGpu {};
 class GpuPartitions : public OnGpu {};
@@ -69,7 +74,12 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
            "partition=grid steps_per_launch=4 tile_m=16 tile_n=64 launch_overlap=off",
            "partition=grid blocks=16 operands=staged fuse_epilogue=off fuse_update=off "
            "inline_casts=off tile_m=16 tile_n=32 split_k=4",
+           "partition=cluster",
+           "partition=cluster blocks=16 steps_per_launch=4",
        }) {
+    if (!is_known(configuration, limits)) {
+      continue;
+    }
     SCOPED_TRACE(test.name + ": " + configuration);
     const auto built = testing::build_step(test.program, configuration, limits);
     ASSERT_TRUE(built.has_value());
@@ -176,16 +186,21 @@ TEST_F(GpuOtherPrograms, AgreeWithTheInterpreter) {
 TEST_F(GpuPartitions, RunsAStepOfEach) {
   const Program program = testing::mlp(20, 40, 72, 24, DType::BF16);
   const testing::StepData data = testing::draw_data(program, 2, 0.005);
+  const DeviceLimits limits = query_device_limits("");
   constexpr int kSteps = 2;
   const testing::StepResult expected = testing::interpret(program, data, kSteps);
   const auto executor = make_cuda_executor("");
   for (const std::string configuration :
        {"partition=block operands=direct",
         "partition=block operands=staged tile_m=16 tile_n=32 split_k=2",
+        "partition=cluster operands=direct",
         "partition=grid blocks=8 operands=direct split_k=4",
         "partition=grid blocks=8 operands=staged stages=3 tile_m=16 tile_n=32 split_k=4"}) {
+    if (!is_known(configuration, limits)) {
+      continue;
+    }
     SCOPED_TRACE(configuration);
-    const auto built = testing::build_step(program, configuration, query_device_limits(""));
+    const auto built = testing::build_step(program, configuration, limits);
     ASSERT_TRUE(built.has_value());
     testing::StepRunner runner(*executor, program, built->artifact, built->source.plan, data);
     EXPECT_LE(testing::largest_error(runner.run(kSteps), expected, data, 1), 1e-2);

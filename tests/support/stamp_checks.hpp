@@ -43,7 +43,7 @@ inline void check_stamps(const LaunchPlan& plan, const std::vector<std::uint64_t
       first_ready = std::min(first_ready, at(p, phase.waits_in_tiles ? Slot::Ready : Slot::Begin));
       last_end = std::max(last_end, at(p, Slot::End));
     }
-    if (phase.edge_before == Edge::Grid) {
+    if (is_between_blocks(phase.edge_before)) {
       EXPECT_LE(last_end_before, first_ready) << "a block did not wait for the others";
     }
     last_end_before = last_end;

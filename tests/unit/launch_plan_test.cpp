@@ -20,6 +20,7 @@ LaunchPlan full_plan() {
   plan.dynamic_shared_bytes = 90'000;
   plan.workspace_bytes = std::size_t{1} << 33;
   plan.cooperative = true;
+  plan.cluster = true;
   plan.overlaps = true;
   plan.arguments_in_memory = true;
   plan.steps_per_launch = 4;
@@ -102,10 +103,11 @@ TEST(LaunchPlan, OfABuildWithoutStampsSaysNothingOfThem) {
 
 TEST(LaunchPlan, RefusesAnUnknownEdge) {
   Json json = to_json(full_plan());
-  json["stamps"]["phases"][0]["edge_before"] = "cluster";
+  json["stamps"]["phases"][0]["edge_before"] = "warp";
   EXPECT_EQ(
       refusal(json),
-      "launch plan.stamps.phases[0].edge_before: expected none, block or grid, found \"cluster\""
+      "launch plan.stamps.phases[0].edge_before: expected none, block, cluster or grid, found "
+      "\"warp\""
   );
 }
 

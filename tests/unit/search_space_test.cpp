@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "schedule/resolve.hpp"
 #include "support/programs.hpp"
 
 namespace whet {
@@ -52,6 +53,40 @@ TEST(SearchSpace, HalfOfTheSamplesKeepTheDefaultStrata) {
     num_default += is_default ? 1 : 0;
   }
   EXPECT_GE(num_default, 50);
+}
+
+TEST(SearchSpace, ClusterHasAsManyBlocksAsClustersMayHave) {
+  const SearchSpace space(testing::mlp(16, 64, 128, 16, DType::BF16), h200());
+  const auto blocks = [&](const std::string& text) {
+    const Configuration point = space.complete(parse_configuration(text));
+    EXPECT_EQ(space.why_not_member(point), std::nullopt);
+    EXPECT_EQ(point.values.at("weights"), "global");
+    return point.values.at("blocks");
+  };
+  EXPECT_EQ(blocks("partition=cluster"), "8");
+  EXPECT_EQ(blocks("partition=cluster blocks=264 weights=resident"), "8");
+  EXPECT_EQ(blocks("partition=cluster blocks=16"), "16");
+
+  const SearchSpace before(
+      testing::mlp(16, 64, 128, 16, DType::BF16),
+      load_device_limits("a100", std::filesystem::path(WHET_SOURCE_DIR) / "configs/devices")
+  );
+  EXPECT_EQ(
+      before.why_not_member(before.complete(parse_configuration("partition=cluster"))),
+      "knob partition is cluster, expected one of grid, block"
+  );
+}
+
+TEST(Resolve, RefusesAClusterOfOneBlock) {
+  const auto resolved = resolve(
+      testing::mlp(16, 64, 128, 16, DType::BF16),
+      parse_configuration("partition=cluster blocks=1"),
+      h200()
+  );
+  const auto* const violation = std::get_if<ConstraintViolation>(&resolved);
+  ASSERT_NE(violation, nullptr);
+  EXPECT_EQ(violation->constraint, "cluster_blocks");
+  EXPECT_EQ(violation->detail, "partition cluster needs blocks 2 to 16, found 1");
 }
 
 TEST(SearchSpace, SamplesLeaveOutWhatIsFarFromFast) {

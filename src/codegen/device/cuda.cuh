@@ -135,6 +135,18 @@ WHET_DEVICE bool wait_for_grid(u32* control, GridArrival arrival, u32 place, u32
   return __syncthreads_or(gave_up) == 0;
 }
 
+// A barrier of a cluster (sm_90 and later) has the same two halves. It cannot hang: all blocks of a
+// cluster are resident, and a thread that has ended counts as one that arrived.
+
+/// What a thread wrote before becomes visible to those whose wait ends.
+WHET_DEVICE void arrive_at_cluster() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+/// Waits until all threads of the cluster have arrived. Each wait has its arrival.
+WHET_DEVICE void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
 // ---- Warp collectives ---------------------------------------------------------------------------
 WHET_DEVICE float shuffle_xor(float value, int lane_mask) {
   return __shfl_xor_sync(0xffffffffu, value, lane_mask);

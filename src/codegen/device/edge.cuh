@@ -6,6 +6,12 @@ WHET_DEVICE bool grid_barrier(u32* control, u32 num_blocks, u32 place, u32 spin_
   return wait_for_grid(control, arrive_at_grid(control, num_blocks), place, spin_limit);
 }
 
+/// The same for the threads of a cluster, which all come.
+WHET_DEVICE void cluster_barrier() {
+  arrive_at_cluster();
+  wait_for_cluster();
+}
+
 /// All that a tile reads is there.
 struct NoEdge {
   WHET_MEMBER static bool wait() { return true; }
@@ -52,4 +58,21 @@ class GridEdge {
   u32 spin_limit_;
   bool waits_ = true;
   bool goes_on_ = true;
+};
+
+/// A GridEdge whose blocks are one cluster.
+class ClusterEdge {
+ public:
+  WHET_MEMBER ClusterEdge() { arrive_at_cluster(); }
+
+  WHET_MEMBER bool wait() {
+    if (waits_) {
+      waits_ = false;
+      wait_for_cluster();
+    }
+    return true;
+  }
+
+ private:
+  bool waits_ = true;
 };

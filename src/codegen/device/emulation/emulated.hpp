@@ -72,6 +72,14 @@ WHET_TWIN bool wait_for_grid(u32* control, GridArrival arrival, u32 place, u32 s
                                  ) != 0;
 }
 
+/// As of a grid, the rendezvous is all in the wait.
+WHET_TWIN void arrive_at_cluster() {}
+WHET_TWIN void wait_for_cluster() {
+  emulation->meet(
+      emulation->machine, kEmulatedCluster, "wait_for_cluster", __builtin_return_address(0)
+  );
+}
+
 // ---- Warp collectives ---------------------------------------------------------------------------
 /// What every lane of the warp shows; lane l's words are at [l * kEmulationExchangeWords].
 WHET_TWIN const u32* exchange(const char* what, const u32* words, int num_words) {

@@ -15,7 +15,7 @@ struct EmulatedThread {
 };
 
 /// Who meets at a barrier.
-enum EmulatedScope { kEmulatedWarp, kEmulatedBlock };
+enum EmulatedScope { kEmulatedWarp, kEmulatedBlock, kEmulatedCluster };
 
 /// What the machine does for a kernel. Each function takes `machine` first; `what` names the helper
 /// that waits, for messages, and those who meet must give the same. A call may run other threads
