@@ -17,6 +17,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -243,7 +244,24 @@ at::Tensor reordered_reduction(
   return total / num_terms;
 }
 
-/// The f32 result of an op whose sum can run in another order; undefined for any other op.
+/// What the relu of a sum may be: of a value so near zero that the order of the sum decides its
+/// sign, one order takes one side and the other the other. Undefined where there is nothing to
+/// decide.
+at::Tensor decided_relu(const Current& current, const at::Tensor& self) {
+  // Of f32 sums of up to some thousand terms, against the rms of the sums.
+  constexpr double kRoundingShare = 1.0 / (1 << 19);
+  const at::Tensor values = self.to(at::kFloat);
+  const double limit = kRoundingShare * values.square().mean().sqrt().item<double>();
+  if (!std::isfinite(limit)) {
+    return {};
+  }
+  const at::Tensor undecided = at::logical_and(values.abs() <= limit, values != 0);
+  const double side = current.arithmetic == Arithmetic::Reversed ? limit : 0.0;
+  return at::where(undecided, at::full_like(values, side), at::relu(values));
+}
+
+/// The f32 result of an op that other sums change, or whose own sum can run in another order;
+/// undefined for any other op.
 at::Tensor reordered_result(
     const Current& current, std::string_view name, c10::ArrayRef<c10::IValue> values
 ) {
@@ -258,6 +276,9 @@ at::Tensor reordered_result(
   }
   if (name == "aten::sum" || name == "aten::mean") {
     return reordered_reduction(current, values, name == "aten::mean");
+  }
+  if (name == "aten::relu") {
+    return decided_relu(current, values[0].toTensor());
   }
   if (name == "aten::mse_loss" && values[2].toInt() == at::Reduction::Mean) {
     const at::Tensor difference =

@@ -10,8 +10,9 @@ namespace whet {
 enum class Arithmetic {
   Native,     ///< LibTorch's own kernels
   Reference,  ///< operands widened to f64, the result rounded once to its dtype
-  Reversed,   ///< native, but sums run backwards in f32
-  Split,      ///< native, but sums run in f32 over four parts of a seeded permutation
+  Reversed,   ///< native, but sums run backwards in f32, and a relu near zero lets through
+  Split,  ///< native, but sums run in f32 over four parts of a seeded permutation, and a relu near
+          ///< zero blocks
 };
 
 /// While it lives, the ops that this thread dispatches (and the backward passes that it runs on the

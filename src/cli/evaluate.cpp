@@ -70,7 +70,9 @@ void print_text(const Evaluation& evaluation, const DeviceLimits& limits) {
         worst->when,
         worst->seed
     );
-    fmt::print("deterministic  {}\n", evaluation.deterministic ? "yes" : "no");
+    if (evaluation.status == Status::Ok) {
+      fmt::print("deterministic  {}\n", evaluation.deterministic ? "yes" : "no");
+    }
   }
   if (const auto median = median_time_ns(evaluation)) {
     fmt::print("time           {} a step (median)\n", format_time(*median));

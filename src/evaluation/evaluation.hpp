@@ -82,7 +82,7 @@ struct Evaluation {
   double compile_s = 0.0;
   Resources resources;
   std::vector<TaskPath> paths;       ///< that its tasks take; none if no schedule was reached
-  bool deterministic = false;        ///< two runs gave the same bits
+  bool deterministic = false;        ///< two runs gave the same bits; of Ok only
   std::optional<TensorError> worst;  ///< largest error / limit of the validation
   std::vector<SampleBlock> blocks;
 

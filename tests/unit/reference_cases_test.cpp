@@ -126,6 +126,27 @@ TEST(Reference, RoundsAfterEveryOpAsEagerDoes) {
   expect_all(ops, ops.cast(ops.cast(fine, DType::BF16), DType::F32), {1.015625});
 }
 
+/// One order of sums lets through what another blocks; zeros that no rounding made stay.
+TEST(Reference, OrdersDecideAReluNearZeroBothWays) {
+  Ops ops;
+  const Values inputs{1.0, -1.0, 1e-6, -1e-6, 1e-5, -1e-5, 0.0};
+  const ValueId relu = ops.op(OpKind::Relu, {ops.given(DType::F32, {7}, inputs)});
+  const Values up = ops.result(relu, Arithmetic::Reversed);
+  EXPECT_GT(up[2], 0.0);
+  EXPECT_EQ(up[3], up[2]);
+  EXPECT_LT(up[2], 2e-6);
+  const Values down = ops.result(relu, Arithmetic::Split);
+  EXPECT_EQ(down[2], 0.0);
+  EXPECT_EQ(down[3], 0.0);
+  for (const Arithmetic arithmetic : kAll) {
+    const Values got = ops.result(relu, arithmetic);
+    for (const std::size_t i : {0, 1, 4, 5, 6}) {
+      EXPECT_EQ(got[i], static_cast<float>(std::max(inputs[i], 0.0))) << i;
+    }
+  }
+  expect_all(ops, ops.op(OpKind::Relu, {ops.given(DType::F32, {2}, {kInf, -1e-30})}), {kInf, 0.0});
+}
+
 // Case 15, apache/tvm#19579, pytorch/torchdynamo#594.
 TEST(Reference, ReluKeepsNaN) {
   Ops ops;
