@@ -137,7 +137,10 @@ std::string describe_schedule(const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.phases.size(); ++i) {
     const Phase& phase = schedule.phases[i];
     text += fmt::format(
-        "  phase {} (after {})\n", i, i == 0 ? "the start" : edge_name(phase.edge_before)
+        "  phase {} (after {}){}\n",
+        i,
+        i == 0 ? "the start" : edge_name(phase.edge_before),
+        phase.is_repeated ? ", by every block for itself" : ""
     );
     for (const Task& task : phase.tasks) {
       text += describe_task(task, *path++, schedule);

@@ -40,16 +40,17 @@ void emit_tile(
 }
 
 /// Opens the loop over those of `num_tiles` tiles that are the block's, or the condition: they
-/// are dealt round-robin, from the block `first_block` on. What tasks hold makes it known places.
+/// are dealt round-robin to `blocks`, from the block `first_block` on. What tasks hold makes it
+/// known places.
 void open_tiles(
     TextWriter& text,
     const EmitContext& context,
+    std::int64_t blocks,
     std::int64_t num_tiles,
     std::int64_t first_block,
     bool holds_state
 ) {
   const bool cpu = is_cpu(context);
-  const std::int64_t blocks = context.schedule.blocks;
   std::string block = cpu ? "block" : blocks == 1 ? "0" : "block_index()";
   if (first_block > 0) {
     block =
@@ -63,7 +64,8 @@ void open_tiles(
     if (holds_state) {
       text.raw_line("#pragma unroll");
     }
-    text.open("for ({0} tile = {1}; tile < {2}; tile += kBlocks)", index, block, num_tiles);
+    const std::string_view stride = cpu || blocks > 1 ? "tile += kBlocks" : "++tile";
+    text.open("for ({0} tile = {1}; tile < {2}; {3})", index, block, num_tiles, stride);
   }
 }
 
@@ -73,6 +75,7 @@ void emit_teams(
 ) {
   const Schedule& schedule = context.schedule;
   const int num_warps = schedule.threads / 32;
+  const int blocks = sharing_blocks(schedule, phase);
   std::int64_t first_block = 0;  // behind those that have a tile more of the tasks before
   bool first = true;
   for (const Task& task : phase.tasks) {
@@ -83,15 +86,15 @@ void emit_teams(
     const std::string condition =
         end == num_warps ? "" : fmt::format("if (warp_index() < {})", end);
     text.open("{}{}{}", first ? "" : "else", first || condition.empty() ? "" : " ", condition);
-    open_tiles(text, context, task.num_tiles, first_block, holds_state(context, task));
+    open_tiles(text, context, blocks, task.num_tiles, first_block, holds_state(context, task));
     const std::string memory = fmt::format("shared + {}", task.scratch_offset_bytes);
     emit_tile(text, context, task, memory, "tile", edge);
-    if (task.num_tiles > schedule.blocks && scratch_bytes(task, schedule.target) > 0) {
+    if (task.num_tiles > blocks && scratch_bytes(task, schedule.target) > 0) {
       text.line("{}::barrier();", team_type(task));
     }
     text.close();
     text.close();
-    first_block = (first_block + task.num_tiles) % schedule.blocks;
+    first_block = (first_block + task.num_tiles) % blocks;
     first = false;
   }
 }
@@ -111,6 +114,7 @@ void emit_phase(
     emit_teams(text, context, phase, edge);
     return;
   }
+  const int blocks = sharing_blocks(schedule, phase);
   const char* memory = cpu ? "scratch" : "shared";
   std::int64_t total = 0;
   for (const Task& task : phase.tasks) {
@@ -119,7 +123,7 @@ void emit_phase(
   const bool has_state = std::any_of(phase.tasks.begin(), phase.tasks.end(), [&](const Task& task) {
     return holds_state(context, task);
   });
-  open_tiles(text, context, total, 0, has_state);
+  open_tiles(text, context, blocks, total, 0, has_state);
   std::int64_t first = 0;
   bool has_scratch = false;
   for (const Task& task : phase.tasks) {
@@ -140,7 +144,7 @@ void emit_phase(
     }
     first += task.num_tiles;
   }
-  if (has_scratch && total > schedule.blocks) {
+  if (has_scratch && total > blocks) {
     text.line("block_barrier();  // the next tile uses the same shared memory");
   }
   text.close();

@@ -90,12 +90,15 @@ double phase_ns(
     l2_bytes += tasks.tiles.back().l2_bytes * static_cast<double>(task.num_tiles);
     num_tiles += task.num_tiles;
   }
-  const auto busy = std::min<std::int64_t>(schedule.blocks, num_tiles);
+  const int sharing = sharing_blocks(schedule, phase);
+  const int repetitions = schedule.blocks / sharing;
+  l2_bytes *= repetitions;
+  const auto busy = std::min<std::int64_t>(sharing, num_tiles);
   const double resident =
-      static_cast<double>(ceil_div(std::max<std::int64_t>(busy, 1), limits.num_sms));
+      static_cast<double>(ceil_div(std::max<std::int64_t>(busy * repetitions, 1), limits.num_sms));
   double slowest = 0.0;
   for (int block = 0; block < busy; ++block) {
-    slowest = std::max(slowest, block_clk(tasks, block, schedule.blocks, resident));
+    slowest = std::max(slowest, block_clk(tasks, block, sharing, resident));
   }
   const double slowest_ns = slowest / costs.clock_mhz * 1e3;
   const double early_ns = std::min(early_clk(tasks) / costs.clock_mhz * 1e3, edge_ns);

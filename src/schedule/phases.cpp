@@ -1,6 +1,7 @@
 #include "schedule/phases.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.hpp"
 #include "schedule/reads.hpp"
@@ -10,12 +11,23 @@ namespace {
 
 using Index = std::size_t;
 
-/// Rough work of a task: products come first in a phase, so that the longest tiles start first.
-std::int64_t work(const Task& task) {
-  return num_elements(task.domain) * (task.gemm ? std::max<std::int64_t>(task.gemm->k, 1) : 1);
+/// For each phase the number of edges between blocks in front of it: what has the same number is
+/// not ordered from one block to another.
+std::vector<int> count_wide_edges(const std::vector<Phase>& phases) {
+  std::vector<int> counts;
+  int count = 0;
+  for (Index p = 0; p < phases.size(); ++p) {
+    count += p > 0 && !phases[p - 1].is_repeated ? 1 : 0;
+    counts.push_back(count);
+  }
+  return counts;
 }
 
 }  // namespace
+
+std::int64_t work_of(const Task& task) {
+  return num_elements(task.domain) * (task.gemm ? std::max<std::int64_t>(task.gemm->k, 1) : 1);
+}
 
 std::vector<Phase> place_in_phases(TaskGraph& graph) {
   std::vector<int> level(graph.tasks.size(), -1);
@@ -48,21 +60,26 @@ std::vector<Phase> place_in_phases(TaskGraph& graph) {
     phases[Index(level[t])].tasks.push_back(std::move(graph.tasks[t]));
   }
   for (Phase& phase : phases) {
-    std::stable_sort(phase.tasks.begin(), phase.tasks.end(), [](const Task& a, const Task& b) {
-      return work(a) > work(b);
-    });
+    // The longest tiles start first.
+    std::ranges::stable_sort(phase.tasks, std::ranges::greater{}, work_of);
   }
   return phases;
 }
 
-Edge sufficient_edge(const Schedule& schedule) {
-  if (schedule.blocks > 1) {
-    return schedule.partition == Partition::Cluster ? Edge::Cluster : Edge::Grid;
+void place_edges(Schedule& schedule) {
+  const Edge in_block = schedule.threads > 1 ? Edge::Block : Edge::None;
+  const Edge edge = schedule.blocks == 1                       ? in_block
+                    : schedule.partition == Partition::Cluster ? Edge::Cluster
+                                                               : Edge::Grid;
+  for (Index p = 1; p < schedule.phases.size(); ++p) {
+    schedule.phases[p].edge_before = schedule.phases[p - 1].is_repeated ? in_block : edge;
   }
-  return schedule.threads > 1 ? Edge::Block : Edge::None;
+  schedule.step_edge = edge;
 }
 
-std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer>& buffers) {
+std::int64_t place_in_arena(
+    const std::vector<Phase>& phases, Storage storage, std::vector<Buffer>& buffers
+) {
   struct Lifetime {
     int first = -1;
     int last = -1;
@@ -73,9 +90,10 @@ std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer
     lifetime.first = lifetime.first < 0 ? phase : std::min(lifetime.first, phase);
     lifetime.last = std::max(lifetime.last, phase);
   };
+  const std::vector<int> times = count_wide_edges(phases);
   for (Index p = 0; p < phases.size(); ++p) {
     for (const Task& task : phases[p].tasks) {
-      const auto phase = static_cast<int>(p);
+      const int phase = times[p];
       for_each_read(task, [&](const Access& access, ValueId, bool) {
         touch(access.buffer, phase);
       });
@@ -89,7 +107,7 @@ std::int64_t place_in_arena(const std::vector<Phase>& phases, std::vector<Buffer
   };
   std::vector<Index> order;
   for (Index b = 0; b < buffers.size(); ++b) {
-    if (buffers[b].storage == Storage::Workspace && lifetimes[b].first >= 0) {
+    if (buffers[b].storage == storage && lifetimes[b].first >= 0) {
       order.push_back(b);
     }
   }

@@ -6,6 +6,7 @@
 #include "schedule/constraints.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/repeated_phases.hpp"
 #include "schedule/row_padding.hpp"
 #include "schedule/shadows.hpp"
 #include "schedule/state_places.hpp"
@@ -44,18 +45,10 @@ Schedule launch_shape(const Configuration& configuration, Target target) {
   return schedule;
 }
 
-void place_edges(Schedule& schedule) {
-  const Edge edge = sufficient_edge(schedule);
-  for (std::size_t p = 1; p < schedule.phases.size(); ++p) {
-    schedule.phases[p].edge_before = edge;
-  }
-  schedule.step_edge = edge;
-}
-
 /// Gives what passes between phases places in the block's shared memory, if that leaves room for
 /// staging.
 bool place_in_shared(Schedule& schedule, const DeviceLimits& limits) {
-  const std::int64_t bytes = place_in_arena(schedule.phases, schedule.buffers);
+  const std::int64_t bytes = place_in_arena(schedule.phases, Storage::Workspace, schedule.buffers);
   if (bytes + schedule.scratch_bytes > limits.max_shared_bytes_per_block) {
     return false;
   }
@@ -69,7 +62,7 @@ bool place_in_shared(Schedule& schedule, const DeviceLimits& limits) {
 }
 
 /// One block that owns everything keeps what passes between its phases in its shared memory, if
-/// that leaves room for staging.
+/// that leaves room for staging; of several, each keeps what it repeats.
 void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
   place_scratch(schedule);
   for (const Shadow& shadow : schedule.shadows) {
@@ -92,7 +85,13 @@ void place_buffers(Schedule& schedule, const DeviceLimits& limits) {
       return;
     }
   }
-  schedule.arena_bytes = place_in_arena(schedule.phases, schedule.buffers);
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
+    if (schedule.buffers[b].storage == Storage::Shared) {
+      pad_rows(schedule, static_cast<int>(b));
+    }
+  }
+  schedule.shared_arena_bytes = place_in_arena(schedule.phases, Storage::Shared, schedule.buffers);
+  schedule.arena_bytes = place_in_arena(schedule.phases, Storage::Workspace, schedule.buffers);
 }
 
 }  // namespace
@@ -123,6 +122,9 @@ std::variant<Schedule, ConstraintViolation> resolve(
   schedule.phases = place_in_phases(graph);
   schedule.buffers = std::move(graph.buffers);
   schedule.shadows = std::move(graph.shadows);
+  if (limits.target != Target::Cpu && schedule.blocks > 1 && flag_knob(complete, "repeat_cheap")) {
+    repeat_cheap_phases(schedule);
+  }
   assign_teams(complete, schedule);
   if (auto violation = choose_tiles(complete, limits, schedule)) {
     return *violation;

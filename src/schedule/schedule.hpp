@@ -16,7 +16,8 @@ enum class Storage {
   Argument,    ///< a tensor of the caller
   Workspace,   ///< the arena in device memory, behind what persists
   Persistent,  ///< device memory behind the control words that launches hand on
-  Shared,      ///< the arena at the start of a block's shared memory (one block owns everything)
+  Shared,      ///< the arena at the start of a block's shared memory: one block owns everything, or
+               ///< each has a copy of what repeated phases store
 };
 
 /// Bytes that tasks read and write.
@@ -176,6 +177,7 @@ inline bool is_between_blocks(Edge edge) { return edge == Edge::Cluster || edge 
 struct Phase {
   std::vector<Task> tasks;
   Edge edge_before = Edge::None;  ///< from the previous phase of the same step
+  bool is_repeated = false;       ///< each block computes all tiles, for itself
 
   bool operator==(const Phase&) const = default;
 };
@@ -218,6 +220,14 @@ struct Schedule {
 
 /// Bytes of staging that a task needs in shared memory (GPU) or scratch (CPU).
 std::int64_t scratch_bytes(const Task& task, Target target);
+
+/// Blocks that share the tiles of a phase.
+inline int sharing_blocks(const Schedule& schedule, const Phase& phase) {
+  return phase.is_repeated ? 1 : schedule.blocks;
+}
+
+/// Rough work of a task: products of a Gemm, elements of another.
+std::int64_t work_of(const Task& task);
 
 /// Threads that compute a tile of a task: its team, or one on the CPU target.
 int num_threads(const Task& task);

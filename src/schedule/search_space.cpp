@@ -151,6 +151,10 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        {"on", "off"},
        "on",
        "tasks of a phase run side by side, each on some of a block's warps"},
+      {"repeat_cheap",
+       {"on", "off"},
+       "on",
+       "each of several blocks computes a cheap phase for itself, which spares a barrier"},
       {"early_reads",
        {"on", "off"},
        "on",
@@ -213,8 +217,9 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   auto& values = configuration.values;
   if (values.at("partition") == "block") {
     values["blocks"] = "1";
-    if (const auto found = values.find("blocks_per_sm"); found != values.end()) {
-      found->second = "1";
+    if (values.contains("blocks_per_sm")) {
+      values["blocks_per_sm"] = "1";
+      values["repeat_cheap"] = "on";
     }
   }
   if (values.at("partition") == "cluster") {

@@ -82,8 +82,9 @@ void assign_teams(const Configuration& configuration, Schedule& schedule) {
     const bool shares = side_by_side && phase.tasks.size() > 1 &&
                         phase.tasks.size() <= static_cast<Index>(num_warps) &&
                         std::none_of(phase.tasks.begin(), phase.tasks.end(), is_staged);
-    const std::vector<int> warps = shares ? share_warps(phase.tasks, num_warps, schedule.blocks)
-                                          : std::vector<int>(phase.tasks.size(), num_warps);
+    const std::vector<int> warps =
+        shares ? share_warps(phase.tasks, num_warps, sharing_blocks(schedule, phase))
+               : std::vector<int>(phase.tasks.size(), num_warps);
     int first = 0;
     for (Index t = 0; t < phase.tasks.size(); ++t) {
       Task& task = phase.tasks[t];

@@ -180,9 +180,9 @@ std::optional<ConstraintViolation> tile_gemm(
     const Configuration& configuration,
     const DeviceLimits& limits,
     const Schedule& schedule,
+    std::int64_t blocks,
     Task& task
 ) {
-  const std::int64_t blocks = schedule.blocks;
   const std::int64_t threads = num_threads(task);
   GemmTiling& tiling = task.gemm->tiling;
   const auto number = [&](const char* name) { return int_knob(configuration, task.name, name); };
@@ -332,10 +332,11 @@ std::optional<ConstraintViolation> choose_tiles(
     const Configuration& configuration, const DeviceLimits& limits, Schedule& schedule
 ) {
   for (Phase& phase : schedule.phases) {
+    const int blocks = sharing_blocks(schedule, phase);
     for (Task& task : phase.tasks) {
       switch (task.kind) {
         case Task::Kind::Gemm:
-          if (auto violation = tile_gemm(configuration, limits, schedule, task)) {
+          if (auto violation = tile_gemm(configuration, limits, schedule, blocks, task)) {
             return violation;
           }
           break;
@@ -343,7 +344,7 @@ std::optional<ConstraintViolation> choose_tiles(
           task.num_tiles = num_reduce_tiles(task);
           break;
         case Task::Kind::Map:
-          tile_map(task, schedule.blocks, limits.target);
+          tile_map(task, blocks, limits.target);
           break;
       }
     }

@@ -35,7 +35,7 @@ struct Event {
 };
 
 /// Runs the schedule on abstract memory. Accesses between two sufficient edges form an epoch,
-/// within which nothing is ordered.
+/// within which nothing is ordered, but for a block's own shared memory by the block's barriers.
 class Checker {
  public:
   /// `program` knows the schedule's shadows as state.
@@ -47,6 +47,7 @@ class Checker {
     check_teams();
     check_coverage();
     check_held();
+    check_repeated();
     run_steps(false);  // a launch boundary between steps
     if (schedule_.steps_per_launch > 1) {
       run_steps(true);
@@ -260,6 +261,29 @@ class Checker {
     }
   }
 
+  /// Of several blocks, each has all of what it finds in its shared memory from itself.
+  void check_repeated() {
+    if (schedule_.blocks == 1) {
+      return;
+    }
+    for (const Phase& phase : schedule_.phases) {
+      for (const Task& task : phase.tasks) {
+        for (const Store& store : task.stores) {
+          const bool is_own = is_in_shared(schedule_.buffers[Index(store.access.buffer)]);
+          if (is_own != phase.is_repeated) {
+            report(
+                "{} writes {}, which {}, and {}",
+                task.name,
+                symbol(store.access.buffer),
+                is_own ? "each block has for itself" : "blocks share",
+                phase.is_repeated ? "each block computes all of it" : "blocks share its tiles"
+            );
+          }
+        }
+      }
+    }
+  }
+
   void run_steps(bool one_launch) {
     std::fill(memory_.begin(), memory_.end(), std::nullopt);
     epoch_.clear();
@@ -275,6 +299,8 @@ class Checker {
       for (Index p = 0; p < schedule_.phases.size(); ++p) {
         if (p > 0 && orders(schedule_.phases[p].edge_before)) {
           end_epoch();
+        } else if (p > 0 && schedule_.phases[p].edge_before != Edge::None) {
+          end_epoch_of_blocks();
         }
         if (p == 0) {
           check_stable(schedule_.phases[p]);
@@ -479,20 +505,34 @@ class Checker {
     );
   }
 
-  void end_epoch() {
+  void end_epoch() { settle(std::exchange(epoch_, {})); }
+
+  /// Each block has met, but not the others.
+  void end_epoch_of_blocks() {
+    std::vector<Event> own;
+    std::vector<Event> rest;
     for (const Event& event : epoch_) {
+      (is_in_shared(schedule_.buffers[Index(event.access->buffer)]) ? own : rest).push_back(event);
+    }
+    epoch_ = std::move(rest);
+    settle(own);
+  }
+
+  /// Checks what happened without order, and leaves its results in memory.
+  void settle(const std::vector<Event>& epoch) {
+    for (const Event& event : epoch) {
       if (!event.writes) {
         check_read(event);
       } else if (constants_.contains(event.access->buffer)) {
         report("{} writes the input {}", event.task->name, symbol(event.access->buffer));
       }
     }
-    for (Index i = 0; i < epoch_.size(); ++i) {
-      for (Index j = i + 1; j < epoch_.size(); ++j) {
-        check_pair(epoch_[i], epoch_[j]);
+    for (Index i = 0; i < epoch.size(); ++i) {
+      for (Index j = i + 1; j < epoch.size(); ++j) {
+        check_pair(epoch[i], epoch[j]);
       }
     }
-    for (const Event& event : epoch_) {
+    for (const Event& event : epoch) {
       if (!event.writes) {
         continue;
       }
@@ -503,7 +543,6 @@ class Checker {
       }
       memory_[Index(event.access->buffer)] = Content{event.value, event.step};
     }
-    epoch_.clear();
   }
 
   const Program& program_;

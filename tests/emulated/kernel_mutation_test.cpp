@@ -108,7 +108,8 @@ Program aligned() { return testing::mlp(16, 64, 40, 16, DType::BF16); }
 
 /// Tiles for every block, and without barriers of their own that would hide the loss of another.
 Program spread() { return testing::mlp(20, 40, 72, 32, DType::BF16); }
-const std::string kTiles = " blocks=4 operands=direct split_k=1 tile_m=16 tile_n=16";
+const std::string kTiles =
+    " blocks=4 operands=direct split_k=1 tile_m=16 tile_n=16 repeat_cheap=off";
 const std::string kSpread = "partition=grid" + kTiles;
 const std::string kCluster = "partition=cluster" + kTiles;
 const std::string kOneBlock =
@@ -188,13 +189,33 @@ TEST_F(KernelMutation, SwappedPhasesDifferFromTheInterpreter) {
   use(ragged(DType::BF16));
   for (const Index p : {1, 2, 3}) {
     expect_caught(
-        "partition=grid blocks=4 early_reads=off",
+        "partition=grid blocks=4 early_reads=off repeat_cheap=off",
         [p](Schedule& schedule) {
           std::swap(schedule.phases[p - 1].tasks, schedule.phases[p].tasks);
         },
         kDiffers
     );
   }
+}
+
+TEST_F(KernelMutation, EachPartOfARepeatedPhaseCounts) {
+  use(testing::mlp(16, 64, 128, 16, DType::BF16));
+  const std::string configuration = "partition=cluster blocks=4";
+  expect_caught(configuration, without_edge(2), "race: ");
+  expect_caught(
+      configuration, [](Schedule& schedule) { schedule.phases.at(1).is_repeated = false; }, kDiffers
+  );
+  // The update of the bias, which slow blocks still read.
+  expect_caught(
+      configuration + " teams=off",
+      [](Schedule& schedule) {
+        std::vector<Task>& last = schedule.phases.at(3).tasks;
+        const auto update = std::ranges::find(last, "sum3", &Task::name);
+        schedule.phases[2].tasks.push_back(*update);
+        last.erase(update);
+      },
+      "race: "
+  );
 }
 
 TEST_F(KernelMutation, MissingWaitOnAnAsynchronousCopyIsARace) {

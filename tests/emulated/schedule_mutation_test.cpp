@@ -14,12 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/reads.hpp"
 #include "schedule/verify.hpp"
 #include "support/programs.hpp"
 #include "support/schedules.hpp"
 
 namespace whet {
 namespace {
+
+using Index = std::size_t;
 
 struct Case {
   std::string name;
@@ -53,6 +56,9 @@ std::vector<Case> cases() {
        "partition=block weights=registers steps_per_launch=4"},
       {"mlp_cluster",
        testing::mlp(9, 33, 21, 7, DType::BF16),
+       "partition=cluster blocks=4 steps_per_launch=4"},
+      {"mlp_repeated",
+       testing::mlp(16, 64, 128, 16, DType::BF16),
        "partition=cluster blocks=4 steps_per_launch=4"},
   };
 }
@@ -184,6 +190,9 @@ class GridScheduleMutation : public ScheduleMutation {};
 TEST_P(GridScheduleMutation, NarrowerBarrierIsCaughtByFindHazards) {
   ASSERT_NE(good_.partition, Partition::Block);
   for (std::size_t p = 1; p < good_.phases.size(); ++p) {
+    if (!is_between_blocks(good_.phases[p].edge_before)) {
+      continue;
+    }
     Schedule bad = good_;
     bad.phases[p].edge_before = Edge::Block;
     EXPECT_TRUE(is_caught(bad)) << "before phase " << p;
@@ -202,6 +211,9 @@ TEST_P(EarlyReadMutation, EachReadTooEarlyIsCaughtByFindHazards) {
   int num_early = 0;
   int num_moved = 0;
   for (std::size_t p = 0; p < good_.phases.size(); ++p) {
+    if (p > 0 && !is_between_blocks(good_.phases[p].edge_before)) {
+      continue;
+    }
     for (std::size_t t = 0; t < good_.phases[p].tasks.size(); ++t) {
       Schedule bad = good_;
       Task& task = bad.phases[p].tasks[t];
@@ -227,6 +239,66 @@ TEST_P(EarlyReadMutation, EachReadTooEarlyIsCaughtByFindHazards) {
     }
   }
   EXPECT_GT(num_early, 0);
+  EXPECT_GT(num_moved, 0);
+}
+
+/// Of the cases with a phase that every block computes for itself.
+class RepeatedMutation : public ScheduleMutation {
+ protected:
+  Index repeated() const {
+    const auto found = std::ranges::find(good_.phases, true, &Phase::is_repeated);
+    return static_cast<Index>(found - good_.phases.begin());
+  }
+};
+
+TEST_P(RepeatedMutation, SharedTilesAreCaughtByFindHazards) {
+  Schedule bad = good_;
+  bad.phases.at(repeated()).is_repeated = false;
+  EXPECT_TRUE(is_caught(bad));
+}
+
+TEST_P(RepeatedMutation, AnotherPhaseRepeatedIsCaughtByFindHazards) {
+  for (Index p = 0; p < good_.phases.size(); ++p) {
+    Schedule bad = good_;
+    if (!std::exchange(bad.phases[p].is_repeated, true)) {
+      EXPECT_TRUE(is_caught(bad)) << "phase " << p;
+    }
+  }
+}
+
+TEST_P(RepeatedMutation, ACopyForAllBlocksIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  for (const Task& task : bad.phases.at(repeated()).tasks) {
+    for (const Store& store : task.stores) {
+      bad.buffers[static_cast<Index>(store.access.buffer)].storage = Storage::Workspace;
+    }
+  }
+  EXPECT_TRUE(is_caught(bad));
+}
+
+TEST_P(RepeatedMutation, UpdateOfWhatASlowBlockStillReadsIsCaughtByFindHazards) {
+  const Index p = repeated();
+  int num_moved = 0;
+  for (Index t = 0; t < good_.phases.at(p + 2).tasks.size(); ++t) {
+    const Task& task = good_.phases[p + 2].tasks[t];
+    const bool disturbs = std::ranges::any_of(task.stores, [&](const Store& store) {
+      bool is_read = false;
+      for (const Task& reader : good_.phases[p].tasks) {
+        for_each_read(reader, [&](const Access& access, ValueId, bool) {
+          is_read = is_read || access.buffer == store.access.buffer;
+        });
+      }
+      return is_read;
+    });
+    if (!disturbs) {
+      continue;
+    }
+    ++num_moved;
+    Schedule bad = good_;
+    bad.phases[p + 1].tasks.push_back(task);
+    bad.phases[p + 2].tasks.erase(bad.phases[p + 2].tasks.begin() + static_cast<std::ptrdiff_t>(t));
+    EXPECT_TRUE(is_caught(bad)) << task.name;
+  }
   EXPECT_GT(num_moved, 0);
 }
 
@@ -289,12 +361,17 @@ std::string case_name(const ::testing::TestParamInfo<int>& test) {
   return cases()[static_cast<std::size_t>(test.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 11), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 12), case_name);
 INSTANTIATE_TEST_SUITE_P(
-    Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7, 10), case_name
+    Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7, 10, 11), case_name
 );
-INSTANTIATE_TEST_SUITE_P(Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4, 10), case_name);
-INSTANTIATE_TEST_SUITE_P(Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9, 10), case_name);
+INSTANTIATE_TEST_SUITE_P(
+    Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4, 10, 11), case_name
+);
+INSTANTIATE_TEST_SUITE_P(
+    Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9, 10, 11), case_name
+);
+INSTANTIATE_TEST_SUITE_P(Cases, RepeatedMutation, ::testing::Values(11), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8, 9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, HeldMutation, ::testing::Values(9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);

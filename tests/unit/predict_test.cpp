@@ -121,11 +121,23 @@ TEST(Predict, BlocksOfOneMultiprocessorShareItsPipes) {
 
 TEST(Predict, MoreBarriersCostMore) {
   const Fixture fixture;
-  EXPECT_GT(fixture.predicted("fuse_epilogue=off"), fixture.predicted());
-  EXPECT_GT(
-      fixture.predicted("fuse_epilogue=off fuse_pointwise=off"),
-      fixture.predicted("fuse_epilogue=off")
-  );
+  const double fewest = fixture.predicted("repeat_cheap=off");
+  const double more = fixture.predicted("repeat_cheap=off fuse_epilogue=off");
+  EXPECT_GT(more, fewest);
+  EXPECT_GT(fixture.predicted("repeat_cheap=off fuse_epilogue=off fuse_pointwise=off"), more);
+}
+
+TEST(Predict, APhaseThatEveryBlockRepeatsSparesABarrier) {
+  Fixture fixture;
+  fixture.program = testing::mlp(16, 64, 128, 16, DType::BF16);
+  const auto edges = [&](const std::string& changes) {
+    return predict(fixture.schedule(changes), fixture.limits, fixture.costs).edges_ns;
+  };
+  const std::vector<double> off = edges("partition=cluster blocks=8 repeat_cheap=off");
+  const std::vector<double> on = edges("partition=cluster blocks=8");
+  ASSERT_EQ(on.size(), off.size());
+  EXPECT_EQ(std::ranges::count_if(off, [](double ns) { return ns > 100.0; }), 3);
+  EXPECT_EQ(std::ranges::count_if(on, [](double ns) { return ns > 100.0; }), 2);
 }
 
 TEST(Predict, CostlierBarriersAndLaunchesCostMore) {
