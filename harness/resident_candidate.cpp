@@ -159,6 +159,7 @@ void ResidentCandidate::restore_state() {
     }
   }
   instance_->refresh();
+  instance_->seek(0);
 }
 
 void ResidentCandidate::launch(int step) {

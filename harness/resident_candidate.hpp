@@ -37,7 +37,8 @@ class ResidentCandidate {
   /// Inputs, scalars and state as in the bundle; outputs and workspace filled with `poison`; guards
   /// laid.
   void reset(const ReferenceBundle& bundle, unsigned char poison);
-  /// State as of the last reset, without touching anything else but the control words.
+  /// State and place in the ring as of the last reset, without touching anything else but the
+  /// control words.
   void restore_state();
 
   /// Launches the steps that begin with `step`, and waits.

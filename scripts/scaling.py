@@ -2,9 +2,9 @@
 """Times a training step against batch, width and depth, the best of N candidates at each point,
 beside PyTorch eager and Inductor where torch is there.
 
-Each point is tuned by `whet tune`, then timed beside the peers by scripts/peers.py. The file that
-results holds every raw sample (docs/formats/scaling.md) and is written after each point; a point
-that is in it is not measured again. A plot an axis lies beside it. Examples:
+Each point is tuned by `whet tune`; then all are timed beside the peers by one run of
+scripts/peers.py. The file that results holds every raw sample (docs/formats/scaling.md); what is in
+it is not done again. A plot an axis lies beside it. Examples:
 
   scripts/scaling.py --target cpu --candidates 10 --axes batch --batches 1,16,256
   scripts/scaling.py --target cuda --limit-s 1500 --output results/h200/scaling.json
@@ -13,8 +13,10 @@ Exit codes: 0 all points are measured, 1 some are not (no time was left, or a pr
 2 a flag or file to correct, 130 interrupted.
 """
 import argparse
+import dataclasses
 import datetime
 import json
+import math
 import os
 import pathlib
 import shlex
@@ -61,8 +63,8 @@ def parse_arguments():
     parser.add_argument("--peers", help="names that scripts/peers.py knows; empty: ours only")
     parser.add_argument("--peer", action="append", default=[], metavar='NAME="command …"')
     parser.add_argument("--rounds", type=int, default=5, help="two blocks a subject in each")
-    parser.add_argument("--peer-budget", type=float, default=180, help="seconds beside peers a point")
-    parser.add_argument("--limit-s", type=float, help="begin no point that would end later")
+    parser.add_argument("--peer-budget", type=float, default=300, help="seconds beside the peers")
+    parser.add_argument("--limit-s", type=float, help="seconds for all of it; what is left over is named")
     parser.add_argument("--device", help="GPU: of whet an ordinal or UUID, of peers the same")
     parser.add_argument("--threads", type=int, help="threads of the CPU target")
     parser.add_argument("--db", help="where winners are stored (default: a file beside the output)")
@@ -177,48 +179,26 @@ def tune(options, file, scratch, deadline):
     return json.loads(output)
 
 
-def beside_peers(options, point, suite, scratch, deadline):
-    """The case of a whet.peers/1, and the run's environment."""
-    result = scratch / "peers.json"
+def beside_peers(options, names, scratch, deadline):
+    """{name: its case of a whet.peers/1} for the workload files in `scratch`, and the environment."""
+    suite, result = scratch / "suite.json", scratch / "peers.json"
+    entries = [{"workload": f"{name}.json", "as": name} for name in names]
+    suite.write_text(json.dumps({"schema": "whet.suite/1", "name": "points", "entries": entries}))
+    left_s = math.inf if deadline is None else deadline - time.monotonic()
     command = [sys.executable, str(ROOT / "scripts/peers.py"), "--suite", str(suite)]
     command += ["--target", options.target, "--db", options.db, "--whet", options.whet]
     command += [f"--peers={options.peers}", "--against=", "--python", options.python]
-    command += ["--rounds", str(options.rounds), "--budget", str(options.peer_budget)]
+    command += ["--rounds", str(options.rounds)]
+    command += ["--budget", str(max(min(options.peer_budget, left_s), 1.0))]
     command += ["--output", str(result)]
     command += [word for peer in options.peer for word in ("--peer", peer)]
     command += ["--device", options.device] if options.device else []
     command += ["--threads", str(options.threads)] if options.threads else []
-    code, _, words = run_child(command, deadline)
+    code, _, words = run_child(command, None)  # which keeps to its budget itself
     if code not in (0, 1) or not result.exists():
         raise Failed(f"peers.py ended with {code}: {words.strip()[-1000:]}")
     document = json.loads(result.read_text())
-    case = document["cases"][0]
-    if "problem" in case:
-        raise Failed(case["problem"])
-    return case, document["environment"]
-
-
-def measure(options, point, deadline):
-    begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="whet-scaling-") as folder:
-        scratch = pathlib.Path(folder)
-        file = scratch / f"{point.name}.json"
-        file.write_text(json.dumps(layers_workload(point)))
-        suite = scratch / "suite.json"
-        entries = [{"workload": file.name, "as": point.name}]
-        suite.write_text(json.dumps({"schema": "whet.suite/1", "name": "p", "entries": entries}))
-        tuned = tune(options, file, scratch, deadline)
-        case, environment = beside_peers(options, point, suite, scratch, deadline)
-    return {
-        "name": point.name,
-        "batch": point.batch,
-        "width": point.width,
-        "depth": point.depth,
-        "took_s": round(time.monotonic() - begin, 1),
-        "tune": tuned,
-        "case": case,
-        "environment": environment,
-    }
+    return {case["case"]: case for case in document["cases"]}, document["environment"]
 
 
 def describe(measured):
@@ -226,38 +206,82 @@ def describe(measured):
     for side in ("ours", "peer"):
         best = best_of(measured, side)
         cells.append("no peer" if best is None else f"{best[0]} {best[1] / 1e3:.2f} us")
-    return f"{measured['name']}: {', '.join(cells)} ({measured['took_s']:.0f} s)"
+    return f"{measured['name']}: {', '.join(cells)}"
 
 
-def measure_all(options, points, document):
-    """Measures what the document lacks. (names that no time was left for, sentences on failures)."""
-    begin = time.monotonic()
-    deadline = None if options.limit_s is None else begin + options.limit_s
-    known = {measured["name"] for measured in document["points"]}
+def tune_all(options, points, document, scratch, deadline):
+    """Adds to the document the points that it lacks, tuned; (names that no time was left for,
+    sentences on failures)."""
+    known = {entry["name"] for entry in document["points"]}
     missing = [point for point in points if point.name not in known]
     longest_s, problems = 0.0, []
     for i, point in enumerate(missing):
-        begin_point = time.monotonic()
-        if deadline is not None and begin_point + longest_s >= deadline:
-            return [left.name for left in missing[i:]], problems
+        begin = time.monotonic()
+        late = deadline is not None and begin + longest_s >= deadline
         try:
-            measured = measure(options, point, deadline)
+            if late:
+                raise OutOfTime
+            tuned = tune(options, scratch / f"{point.name}.json", scratch, deadline)
         except OutOfTime:
             return [left.name for left in missing[i:]], problems
         except Failed as failure:
             problems.append(f"{point.name}: {failure}")
             continue
-        longest_s = max(longest_s, time.monotonic() - begin_point)
-        document["points"].append(measured)
+        took_s = time.monotonic() - begin
+        longest_s = max(longest_s, took_s)
+        document["points"].append(
+            {"name": point.name, **dataclasses.asdict(point), "took_s": round(took_s, 1), "tune": tuned}
+        )
         write(options.output, json.dumps(document) + "\n")
-        print(describe(measured), flush=True)
+        print(f"{point.name}: tuned in {took_s:.0f} s", flush=True)
     return [], problems
+
+
+def time_all(options, points, document, scratch, deadline):
+    """Times the document's tuned points beside the peers, all in one run. Returns problems."""
+    wanted = {point.name for point in points}
+    rest = [entry for entry in document["points"] if "case" not in entry and entry["name"] in wanted]
+    if not rest:
+        return []
+    try:
+        cases, environment = beside_peers(
+            options, [entry["name"] for entry in rest], scratch, deadline
+        )
+    except Failed as failure:
+        return [str(failure)]
+    problems = []
+    for entry in rest:
+        case = cases.get(entry["name"], {"problem": "peers.py came to no end of it"})
+        if "problem" in case:
+            problems.append(f"{entry['name']}: {case['problem']}")
+            continue
+        entry.update(case=case, environment=environment)
+        print(describe(entry), flush=True)
+    write(options.output, json.dumps(document) + "\n")
+    return problems
+
+
+def measure_all(options, points, document):
+    """Measures what the document lacks. (names that no time was left for, sentences on failures)."""
+    begin = time.monotonic()
+    limit_s = options.limit_s
+    deadline = None if limit_s is None else begin + limit_s
+    tuned_by = None if limit_s is None else begin + max(limit_s - options.peer_budget, limit_s / 2)
+    with tempfile.TemporaryDirectory(prefix="whet-scaling-") as folder:
+        scratch = pathlib.Path(folder)
+        for point in points:
+            (scratch / f"{point.name}.json").write_text(json.dumps(layers_workload(point)))
+        left, problems = tune_all(options, points, document, scratch, tuned_by)
+        problems += time_all(options, points, document, scratch, deadline)
+    return left, problems
 
 
 def plot(options, document):
     """An SVG an axis of which at least two points are measured; prints where peers overtake."""
     measured = {
-        Point(entry["batch"], entry["width"], entry["depth"]): entry for entry in document["points"]
+        Point(entry["batch"], entry["width"], entry["depth"]): entry
+        for entry in document["points"]
+        if "case" in entry
     }
     for axis in options.axes:
         series = series_along(axis, options.base, measured)

@@ -87,6 +87,7 @@ Json to_json(const LaunchPlan& plan) {
       {"arguments_in_memory", plan.arguments_in_memory},
       {"has_shadows", plan.has_shadows},
       {"steps_per_launch", plan.steps_per_launch},
+      {"counter_offset_bytes", plan.counter_offset_bytes},
       {"arguments", std::move(arguments)},
   };
   if (plan.stamps) {
@@ -116,6 +117,7 @@ LaunchPlan launch_plan_from_json(const Json& json) {
   reader.read(plan.arguments_in_memory, "arguments_in_memory");
   reader.read(plan.has_shadows, "has_shadows");
   reader.read(plan.steps_per_launch, "steps_per_launch", 1);
+  reader.read<std::size_t>(plan.counter_offset_bytes, "counter_offset_bytes", 0);
   const Json& arguments = reader.member("arguments");
   if (!arguments.is_array()) {
     reader.fail("arguments", "an array");

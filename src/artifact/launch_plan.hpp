@@ -31,7 +31,8 @@ struct KernelArgument {
 ///   struct StepArguments { void* tensors[N]; void* workspace; uint32_t ring_length, first_batch,
 ///                          spin_limit, refresh; };
 /// with tensors in the order of `arguments`. An input points to `ring_length` batches; step s of
-/// the launch reads batch (first_batch + s) % ring_length, and first_batch is below ring_length.
+/// the launch reads batch (first_batch + s) % ring_length, and first_batch is below ring_length;
+/// a kernel that counts batches takes a word of the workspace in its place, which it moves on.
 /// Scalars and outputs point to steps_per_launch entries. The workspace starts with kControlBytes
 /// of control words, all zero before the first launch: word 0 barrier, word 1 status (0: fine; else
 /// a block left a spin at place status - 1). A launch whose `refresh` is not 0 does no step: it
@@ -55,6 +56,9 @@ struct LaunchPlan {
   bool arguments_in_memory = false;  ///< the block is passed by pointer, being too large
   bool has_shadows = false;          ///< the workspace holds copies of state
   int steps_per_launch = 1;
+  /// Of the words in the workspace, one for each block, that say which batch comes next; 0: the
+  /// arguments say.
+  std::size_t counter_offset_bytes = 0;
   std::vector<KernelArgument> arguments;
   std::optional<StampPlan> stamps;  ///< of a profile build
 

@@ -17,10 +17,15 @@ bool is_written(const Schedule& schedule, int buffer) {
   });
 }
 
+/// Where a buffer of a step lies in the block's shared memory.
+std::string shared_place(const Buffer& buffer) {
+  const std::string slot =
+      buffer.slot_bytes == 0 ? "" : fmt::format(" + (step & 1) * {}", buffer.slot_bytes);
+  return fmt::format("shared_memory() + {}{}", buffer.offset_bytes, slot);
+}
+
 void emit_shared_buffer(TextWriter& text, const Buffer& buffer, const std::string& type) {
-  text.line(
-      "b.{} = reinterpret_cast<{}>(shared_memory() + {});", buffer.symbol, type, buffer.offset_bytes
-  );
+  text.line("b.{} = reinterpret_cast<{}>({});", buffer.symbol, type, shared_place(buffer));
 }
 
 void emit_buffer(
@@ -114,6 +119,34 @@ void emit_buffers(TextWriter& text, const Program& program, const Schedule& sche
     );
   }
   text.line("return b;");
+  text.close();
+  text.blank();
+}
+
+void emit_prefetch(TextWriter& text, const Schedule& schedule) {
+  if (schedule.prefetched.empty()) {
+    return;
+  }
+  text.line("/// Asks for the inputs of a step, those that are stable or the others.");
+  text.open(
+      "WHET_DEVICE void prefetch(const StepArguments& args, [[maybe_unused]] int step, i64 batch, "
+      "bool stable)"
+  );
+  for (const PrefetchedInput& input : schedule.prefetched) {
+    const Buffer& from = schedule.buffers[Index(input.input_buffer)];
+    text.open("if ({}stable)", input.is_stable ? "" : "!");
+    text.line(
+        "copy_rows<kThreads, {}, {}, {}>({}, static_cast<const char*>(args.tensors[{}]) + batch * "
+        "{});",
+        input.num_rows,
+        input.row_bytes,
+        input.pitch_bytes,
+        shared_place(schedule.buffers[Index(input.buffer)]),
+        from.argument,
+        from.step_stride_elements * dtype_bytes(from.dtype)
+    );
+    text.close();
+  }
   text.close();
   text.blank();
 }

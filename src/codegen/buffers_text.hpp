@@ -14,6 +14,10 @@ void emit_arguments(TextWriter& text, const LaunchPlan& plan);
 /// batch)`, which finds them for a step of the launch.
 void emit_buffers(TextWriter& text, const Program& program, const Schedule& schedule);
 
+/// Defines `prefetch(args, step, batch, stable)`, which asks for the inputs of a step of the
+/// launch.
+void emit_prefetch(TextWriter& text, const Schedule& schedule);
+
 /// The copies of state that is in shared memory while a launch runs, to there or back.
 void emit_residents(TextWriter& text, const Schedule& schedule, bool to_shared);
 

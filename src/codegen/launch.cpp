@@ -48,6 +48,12 @@ LaunchPlan plan_launch(
   plan.overlaps = schedule.overlaps;
   plan.has_shadows = has_persistent_shadows(schedule);
   plan.steps_per_launch = schedule.steps_per_launch;
+  if (schedule.counts_batches) {
+    plan.counter_offset_bytes =
+        static_cast<std::size_t>(in_arena(static_cast<std::int64_t>(plan.workspace_bytes)));
+    plan.workspace_bytes =
+        plan.counter_offset_bytes + static_cast<std::size_t>(plan.blocks) * sizeof(std::uint32_t);
+  }
   for (const Buffer& buffer : schedule.buffers) {
     if (buffer.storage != Storage::Argument) {
       continue;

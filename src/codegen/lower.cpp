@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -23,7 +24,7 @@ namespace {
 using Index = std::size_t;
 
 /// Raised whenever the same input gives other bytes.
-constexpr int kGeneratorVersion = 15;
+constexpr int kGeneratorVersion = 17;
 
 class Lowering {
  public:
@@ -49,6 +50,7 @@ class Lowering {
     emit_helpers();
     emit_arguments(text_, plan_);
     emit_buffers(text_, program_, schedule_);
+    emit_prefetch(text_, schedule_);
     for (const Phase& phase : schedule_.phases) {
       for (const Task& task : phase.tasks) {
         cpu_ ? emit_cpu_task(text_, task, context_) : emit_cuda_task(text_, task, context_);
@@ -207,10 +209,43 @@ class Lowering {
     return stamped;
   }
 
+  /// Whether the kernel waits for the launch before it ahead of its first step.
+  bool waits_ahead() const {
+    return keeps_state(schedule_) || !schedule_.prefetched.empty() || schedule_.counts_batches;
+  }
+
+  /// The batch that the launch begins with.
+  std::string_view first_batch() const {
+    return schedule_.counts_batches ? "first_batch" : "args.first_batch";
+  }
+
+  /// A block has a word of its own, so that none moves on what another has not read.
+  void emit_counter() {
+    if (schedule_.overlaps) {
+      text_.line("start.wait();");
+    }
+    text_.line(
+        "u32* const counter = reinterpret_cast<u32*>(static_cast<char*>(args.workspace) + {}) + "
+        "{};",
+        plan_.counter_offset_bytes,
+        cpu_ ? "block" : "block_index()"
+    );
+    text_.line("const u32 first_batch = *counter;");
+  }
+
+  /// What the next launch begins with: behind all threads' reads of the counter.
+  void emit_count() {
+    if (!cpu_) {
+      text_.line("block_barrier();");
+      text_.line("if (thread_index() == 0)");
+    }
+    text_.line("*counter = batch + 1 == args.ring_length ? 0 : batch + 1;");
+  }
+
   /// The first phase, and the edge between it and the launch before, if that may still run.
   void emit_start(const Phase& phase) {
     const bool is_open = waits_in_tiles(schedule_, plan_, 0);
-    if (schedule_.overlaps && !is_open && !keeps_state(schedule_)) {
+    if (schedule_.overlaps && !is_open && !waits_ahead()) {
       text_.line("start.wait();");
     }
     stamp(0, "kBegin");
@@ -250,10 +285,41 @@ class Lowering {
     stamp(place, "kEnd");
   }
 
+  void emit_prefetch_call(std::string_view step_and_batch, bool stable) {
+    const bool has_any = std::ranges::any_of(schedule_.prefetched, [&](const auto& input) {
+      return input.is_stable == stable;
+    });
+    if (has_any) {
+      text_.line("prefetch(args, {}, {});", step_and_batch, stable);
+    }
+  }
+
+  /// The inputs of the first step come while the launch before ends, as far as they may.
+  void emit_prefetch_of_first_step() {
+    emit_prefetch_call(fmt::format("0, {}", first_batch()), true);
+    if (schedule_.overlaps && !schedule_.counts_batches) {
+      text_.line("start.wait();");
+    }
+    emit_prefetch_call(fmt::format("0, {}", first_batch()), false);
+    text_.line("cp_async_commit();");
+  }
+
+  void emit_prefetch_of_next_step() {
+    if (schedule_.prefetched.empty() || schedule_.steps_per_launch == 1) {
+      return;
+    }
+    text_.open("if (step + 1 < kStepsPerLaunch)");
+    text_.line("const u32 next = batch + 1 == args.ring_length ? 0 : batch + 1;");
+    emit_prefetch_call("step + 1, next", true);
+    emit_prefetch_call("step + 1, next", false);
+    text_.line("cp_async_commit();");
+    text_.close();
+  }
+
   void emit_body() {
     const auto num_phases = static_cast<int>(schedule_.phases.size());
     // The host sees to it that first_batch is in the ring.
-    text_.line("u32 batch = args.first_batch;");
+    text_.line("u32 batch = {};", first_batch());
     text_.raw_line("#pragma unroll 1");
     text_.open("for (int step = 0; step < kStepsPerLaunch; ++step)");
     text_.line("const Buffers b = buffers_of_step(args, step, batch);");
@@ -269,6 +335,7 @@ class Lowering {
       }
       if (p == 0 && !cpu_) {
         emit_start(phase);
+        emit_prefetch_of_next_step();
         continue;
       }
       if (p > 0) {
@@ -282,6 +349,9 @@ class Lowering {
       text_.line("if (step + 1 == kStepsPerLaunch) break;");
       if (plan_.stamps) {
         text_.line("stamps.enter();");
+      }
+      if (!schedule_.prefetched.empty()) {
+        text_.line("cp_async_wait<0>();");
       }
       emit_edge(schedule_.step_edge, num_phases);
       text_.line("batch = batch + 1 == args.ring_length ? 0 : batch + 1;");
@@ -309,11 +379,11 @@ class Lowering {
 
   /// State comes to where it stays while the launch runs.
   void emit_state_comes() {
-    if (schedule_.overlaps) {
+    if (schedule_.overlaps && schedule_.prefetched.empty() && !schedule_.counts_batches) {
       text_.line("start.wait();");
     }
     emit_residents(text_, schedule_, true);
-    text_.line("[[maybe_unused]] const Buffers b = buffers_of_step(args, 0, args.first_batch);");
+    text_.line("[[maybe_unused]] const Buffers b = buffers_of_step(args, 0, {});", first_batch());
     if (schedule_.state_words > 0) {
       text_.line("float state[{}];", schedule_.state_words);
       emit_held_state(text_, context_, true);
@@ -377,15 +447,28 @@ class Lowering {
     if (cpu_) {
       text_.line("if (__atomic_load_n(control + 1, __ATOMIC_RELAXED) != 0u) return;");
     }
+    if (plan_.has_shadows) {
+      emit_refresh();
+    }
+    if (schedule_.counts_batches) {
+      emit_counter();
+    }
+    if (!schedule_.prefetched.empty()) {
+      emit_prefetch_of_first_step();
+    }
     if (keeps_state(schedule_)) {
       emit_state_comes();
     }
-    if (plan_.has_shadows) {
-      emit_refresh();
+    if (!schedule_.prefetched.empty()) {
+      text_.line("cp_async_wait<0>();");
+      text_.line("block_barrier();");
     }
     emit_body();
     if (keeps_state(schedule_)) {
       emit_state_goes();
+    }
+    if (schedule_.counts_batches) {
+      emit_count();
     }
     text_.close();
   }

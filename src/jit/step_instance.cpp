@@ -27,6 +27,7 @@ StepInstance::StepInstance(
   );
   workspace_ = executor_.allocate(workspace_bytes(kernel));
   try {
+    seek(0);
     refresh();
   } catch (...) {
     executor_.release(workspace_);
@@ -78,12 +79,29 @@ std::optional<std::uint32_t> StepInstance::hang_place() {
 void StepInstance::refresh() {
   executor_.synchronize();
   executor_.fill(workspace_, 0, LaunchPlan::kControlBytes);
+  if (hang_place_) {
+    seek(0);
+  }
   hang_place_.reset();
   if (kernel_.plan().has_shadows) {
     StepLaunch launch = arguments(1, 0);
     launch.arguments.refresh = true;
     executor_.launch(launch);
   }
+}
+
+void StepInstance::seek(std::uint32_t next_batch) {
+  const LaunchPlan& plan = kernel_.plan();
+  if (plan.counter_offset_bytes == 0) {
+    return;
+  }
+  const std::vector<std::uint32_t> counters(static_cast<std::size_t>(plan.blocks), next_batch);
+  executor_.synchronize();
+  executor_.upload(
+      static_cast<std::byte*>(workspace_) + plan.counter_offset_bytes,
+      counters.data(),
+      counters.size() * sizeof(std::uint32_t)
+  );
 }
 
 std::vector<std::uint64_t> StepInstance::stamps() const {
@@ -104,6 +122,7 @@ std::vector<std::uint64_t> StepInstance::stamps() const {
 void StepInstance::poison(unsigned char value) {
   const std::size_t bytes = workspace_bytes(kernel_) - LaunchPlan::kControlBytes;
   executor_.fill(static_cast<std::byte*>(workspace_) + LaunchPlan::kControlBytes, value, bytes);
+  seek(0);
 }
 
 }  // namespace whet

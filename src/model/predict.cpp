@@ -132,6 +132,16 @@ double state_ns(const Schedule& schedule, const DeviceCosts& costs) {
                           costs.l2_latency_ns + costs.block_barrier_ns;
 }
 
+/// What a launch takes until its first step finds the inputs that come ahead of it.
+double inputs_ns(const Schedule& schedule, const DeviceCosts& costs) {
+  if (schedule.prefetched.empty()) {
+    return 0.0;
+  }
+  const bool come_early =
+      schedule.overlaps && std::ranges::all_of(schedule.prefetched, &PrefetchedInput::is_stable);
+  return costs.block_barrier_ns + (come_early ? 0.0 : costs.l2_latency_ns);
+}
+
 }  // namespace
 
 double total_ns(const Prediction& prediction) {
@@ -145,7 +155,7 @@ Prediction predict(const Schedule& schedule, const DeviceLimits& limits, const D
   const double steps = schedule.steps_per_launch;
   const double launch_ns = schedule.overlaps ? costs.overlapped_node_ns : costs.graph_node_ns;
   Prediction prediction{
-      .launch_ns = (launch_ns + state_ns(schedule, costs)) / steps,
+      .launch_ns = (launch_ns + state_ns(schedule, costs) + inputs_ns(schedule, costs)) / steps,
       .edges_ns = {},
       .phases_ns = {}};
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {

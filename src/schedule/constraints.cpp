@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "schedule/early_reads.hpp"
+
 namespace whet {
 namespace {
 
@@ -43,9 +45,8 @@ std::optional<ConstraintViolation> first_violation(
           at_most("threads_per_block", "threads", schedule.threads, limits.max_threads_per_block)) {
     return v;
   }
-  // Where what is warmed goes, besides to L1: a word a thread.
-  const std::int64_t nowhere = schedule.warmed.empty() ? 0 : schedule.threads * std::int64_t{4};
-  const std::int64_t shared = schedule.shared_arena_bytes + schedule.scratch_bytes + nowhere;
+  const std::int64_t shared =
+      schedule.shared_arena_bytes + schedule.scratch_bytes + warming_bytes(schedule);
   if (auto v = at_most(
           "shared_memory", "shared memory in bytes", shared, limits.max_shared_bytes_per_block
       )) {

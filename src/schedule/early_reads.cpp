@@ -55,9 +55,17 @@ std::vector<int> first_touched_late(const Schedule& schedule) {
 
 }  // namespace
 
-void mark_early_reads(const Program& program, Schedule& schedule) {
+std::int64_t warming_bytes(const Schedule& schedule) {
+  return schedule.warmed.empty() ? 0 : schedule.threads * std::int64_t{4};
+}
+
+void mark_early_reads(const Program& program, const DeviceLimits& limits, Schedule& schedule) {
   if (schedule.partition == Partition::Block) {
     schedule.warmed = first_touched_late(schedule);
+    if (schedule.shared_arena_bytes + schedule.scratch_bytes + warming_bytes(schedule) >
+        limits.max_shared_bytes_per_block) {
+      schedule.warmed.clear();
+    }
     return;
   }
   const auto is_stable = [&](int b) {
@@ -65,7 +73,8 @@ void mark_early_reads(const Program& program, Schedule& schedule) {
     return buffer.storage == Storage::Argument && Index(buffer.argument) < program.inputs.size() &&
            program.inputs[Index(buffer.argument)].stable;
   };
-  if (schedule.overlaps && !schedule.phases.empty()) {
+  // Where an input lies is known behind the wait if the launches before count.
+  if (schedule.overlaps && !schedule.counts_batches && !schedule.phases.empty()) {
     mark(schedule.phases.front(), is_stable);
   }
   for (Index p = 1; p < schedule.phases.size(); ++p) {

@@ -6,6 +6,7 @@
 #include "schedule/constraints.hpp"
 #include "schedule/early_reads.hpp"
 #include "schedule/phases.hpp"
+#include "schedule/prefetched_inputs.hpp"
 #include "schedule/repeated_phases.hpp"
 #include "schedule/row_padding.hpp"
 #include "schedule/shadows.hpp"
@@ -36,6 +37,7 @@ Schedule launch_shape(const Configuration& configuration, Target target) {
   if (schedule.partition == Partition::Block) {
     schedule.blocks = 1;
   }
+  schedule.counts_batches = knob(configuration, "", "step_number") == "device";
   if (target != Target::Cpu) {
     schedule.threads = static_cast<int>(int_knob(configuration, "", "threads"));
     schedule.blocks_per_sm = static_cast<int>(int_knob(configuration, "", "blocks_per_sm"));
@@ -134,8 +136,12 @@ std::variant<Schedule, ConstraintViolation> resolve(
   if (is_kept) {
     keep_state(program, limits, in_registers, schedule);
   }
+  if (limits.target != Target::Cpu && schedule.partition == Partition::Block &&
+      knob(complete, "", "inputs") == "shared") {
+    prefetch_inputs(program, limits, schedule);
+  }
   if (limits.target != Target::Cpu && flag_knob(complete, "early_reads")) {
-    mark_early_reads(program, schedule);
+    mark_early_reads(program, limits, schedule);
   }
   if (auto violation = first_violation(schedule, limits)) {
     return *violation;

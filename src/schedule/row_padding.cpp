@@ -84,12 +84,13 @@ bool keeps_to_rows(
 
 }  // namespace
 
-void pad_rows(Schedule& schedule, int buffer) {
+RowPitch pad_rows(Schedule& schedule, int buffer) {
   Buffer& bytes = schedule.buffers[Index(buffer)];
   const Readers readers = readers_of(schedule, buffer);
   const std::int64_t row = readers.row_elements;
+  const RowPitch one_row{bytes.num_elements, bytes.num_elements};
   if (row < 2 || bytes.num_elements % row != 0) {
-    return;
+    return one_row;
   }
   const std::int64_t size = dtype_bytes(bytes.dtype);
   const std::int64_t pitch = padded(row * size, readers.is_turned) / size;
@@ -109,7 +110,7 @@ void pad_rows(Schedule& schedule, int buffer) {
     can_move = can_move && keeps_to_rows(access, extents, row);
   });
   if (!can_move) {
-    return;
+    return one_row;
   }
   const auto moved = [&](std::int64_t elements) { return elements / row * pitch + elements % row; };
   for_each([&](Access& access, const std::vector<std::int64_t>&) {
@@ -119,6 +120,7 @@ void pad_rows(Schedule& schedule, int buffer) {
     }
   });
   bytes.num_elements = bytes.num_elements / row * pitch;
+  return {row, pitch};
 }
 
 }  // namespace whet

@@ -35,6 +35,8 @@ struct Buffer {
   /// nobody else has it.
   bool is_held = false;
   std::int64_t alignment_bytes = 16;  ///< of the first element
+  std::int64_t slot_bytes =
+      0;  ///< Shared: from an even step's copy to an odd step's, if it has two
 
   bool operator==(const Buffer&) const = default;
 };
@@ -193,6 +195,18 @@ struct Shadow {
   bool operator==(const Shadow&) const = default;
 };
 
+/// A copy of an input in shared memory, brought there while the step or launch before runs.
+struct PrefetchedInput {
+  int input_buffer = -1;
+  int buffer = -1;            ///< of the copy: Shared
+  std::int64_t num_rows = 1;  ///< of the input, each `row_bytes` long
+  std::int64_t row_bytes = 0;
+  std::int64_t pitch_bytes = 0;  ///< from row to row of the copy
+  bool is_stable = false;        ///< may be read before the launch before has ended
+
+  bool operator==(const PrefetchedInput&) const = default;
+};
+
 /// Resolved decisions: what is computed where, in which order, and what orders it.
 struct Schedule {
   Configuration configuration;
@@ -204,8 +218,11 @@ struct Schedule {
   int steps_per_launch = 1;
   std::vector<int> warmed;  ///< buffers that one block has brought to its L1 for later phases
   bool overlaps = false;  ///< a launch starts while the one before it still runs, and waits for it
+  /// Blocks count in the workspace which batch of the ring comes next; else each launch is told.
+  bool counts_batches = false;
   std::vector<Buffer> buffers;
   std::vector<Shadow> shadows;
+  std::vector<PrefetchedInput> prefetched;
   std::vector<Phase> phases;
   Edge step_edge = Edge::Grid;        ///< between the steps of one launch
   std::int64_t persistent_bytes = 0;  ///< workspace behind the control words

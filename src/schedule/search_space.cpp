@@ -64,6 +64,17 @@ std::vector<Knob> fusion_knobs() {
   };
 }
 
+/// No search tries the slower of the two: it is for those who replay a launch that they captured.
+Knob step_number_knob() {
+  return {
+      "step_number",
+      {"host", "device"},
+      "host",
+      "who counts which batch of the ring comes next: whoever launches, or the kernel in its "
+      "workspace, so that a captured launch goes on",
+      {"device"}};
+}
+
 std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool large = traits.largest_product > (1 << 20);
   const std::string all = fmt::format("{}", limits.num_sms);
@@ -89,8 +100,11 @@ std::vector<Knob> cpu_knobs(const Traits& traits, const DeviceLimits& limits) {
 
 std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   const bool tiny = traits.largest_product <= (1 << 13);
-  // Tensor cores let one block do more before the grid's barriers are worth their 2 us.
-  const bool one_block = tiny || (traits.has_half_product && traits.largest_product <= (1 << 17));
+  const bool narrow = traits.largest_product <= (1 << 17);
+  // Some rows want more warps than a block has before they are worth the grid's barriers.
+  const bool one_cluster = narrow && !tiny && has_clusters(limits);
+  // Tensor cores let one block do as much.
+  const bool one_block = tiny || (narrow && traits.has_half_product);
   const bool large = traits.largest_product > (1 << 20);
   Values blocks = counts_up_to(limits.num_sms);
   blocks.push_back(fmt::format("{}", 2 * limits.num_sms));
@@ -101,7 +115,9 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
   std::vector<Knob> knobs{
       {"partition",
        has_clusters(limits) ? Values{"grid", "block", "cluster"} : Values{"grid", "block"},
-       one_block ? "block" : "grid",
+       one_cluster ? "cluster"
+       : one_block ? "block"
+                   : "grid",
        "one block owns everything, or tiles are spread over a cluster of up to 16 or over the grid",
        large ? Values{"block", "cluster"} : Values{}},
       {"operands",
@@ -115,10 +131,15 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        large ? Values{"simt"} : Values{}},
       {"blocks",
        std::move(blocks),
-       fmt::format("{}", limits.num_sms),
+       fmt::format("{}", one_cluster ? std::min(16, limits.num_sms) : limits.num_sms),
        "blocks of the grid; of a cluster 8 where more than 16 are asked for",
        std::move(few_blocks)},
-      {"threads", {"128", "256", "512"}, tiny ? "512" : "256", "threads a block"},
+      {"threads",
+       {"128", "256", "512"},
+       tiny                                     ? "512"
+       : one_cluster && traits.has_half_product ? "128"
+                                                : "256",
+       "threads a block"},
       {"blocks_per_sm",
        {"1", "2"},
        traits.has_half_product && !one_block ? "2" : "1",
@@ -147,6 +168,11 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        "global",
        "one block works on state where it lies, or keeps it while a launch runs: in shared memory, "
        "or in registers with 16-bit copies in shared memory"},
+      {"inputs",
+       {"shared", "global"},
+       "shared",
+       "one block finds inputs in shared memory, where they come while the step or launch before "
+       "runs, or reads them where they lie"},
       {"teams",
        {"on", "off"},
        "on",
@@ -231,6 +257,7 @@ Configuration canonical(Configuration configuration, const std::vector<Knob>& kn
   }
   if (values.at("partition") != "block" && values.contains("weights")) {
     values["weights"] = "global";
+    values["inputs"] = "shared";
   }
   if (values.contains("shadows") && values.at("weights") == "registers") {
     values["shadows"] = "on";
@@ -260,6 +287,7 @@ std::pair<std::string, std::string> split_child(const std::string& name) {
 SearchSpace::SearchSpace(const Program& program, const DeviceLimits& limits) {
   const Traits traits = traits_of(program);
   knobs_ = limits.target == Target::Cpu ? cpu_knobs(traits, limits) : cuda_knobs(traits, limits);
+  knobs_.push_back(step_number_knob());
   for (Knob& knob : fusion_knobs()) {
     knobs_.push_back(std::move(knob));
   }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
-#include "schedule/reads.hpp"
+#include "schedule/check_decisions.hpp"
+#include "schedule/hazards.hpp"
 #include "schedule/shadows.hpp"
 
 namespace whet {
@@ -36,40 +36,23 @@ struct Event {
 
 /// Runs the schedule on abstract memory. Accesses between two sufficient edges form an epoch,
 /// within which nothing is ordered, but for a block's own shared memory by the block's barriers.
-class Checker {
+class AbstractRun {
  public:
   /// `program` knows the schedule's shadows as state.
-  Checker(const Program& program, const Schedule& schedule)
-      : program_(program), schedule_(schedule), memory_(schedule.buffers.size()) {}
+  AbstractRun(const Program& program, const Schedule& schedule, Hazards& hazards)
+      : program_(program),
+        schedule_(schedule),
+        hazards_(hazards),
+        memory_(schedule.buffers.size()) {}
 
-  std::vector<std::string> run() {
-    check_tiles();
-    check_teams();
-    check_coverage();
-    check_held();
-    check_repeated();
+  void run() {
     run_steps(false);  // a launch boundary between steps
     if (schedule_.steps_per_launch > 1) {
       run_steps(true);
     }
-    return {lines_.begin(), lines_.end()};
   }
 
  private:
-  template <typename... Args>
-  void report(fmt::format_string<Args...> text, Args&&... args) {
-    const std::string line = fmt::format(text, std::forward<Args>(args)...);
-    if (seen_.insert(line).second) {
-      lines_.push_back(line);
-    }
-  }
-
-  std::string name_of(ValueId v) const {
-    const bool named = v >= 0 && Index(v) < program_.values.size();
-    return named ? program_.value(v).name : fmt::format("partial sum {}", v);
-  }
-  const std::string& symbol(int buffer) const { return schedule_.buffers[Index(buffer)].symbol; }
-
   bool orders(Edge edge) const {
     if (schedule_.blocks > 1) {
       return edge == Edge::Grid ||
@@ -99,189 +82,6 @@ class Checker {
       }
     }
     return -1;
-  }
-
-  static std::int64_t stored_elements(const Task& task) {
-    std::int64_t count = 1;
-    const Index outer =
-        task.domain.size() - (task.reduce ? Index(task.reduce->num_reduced_dims) : 0);
-    for (Index d = 0; d < outer; ++d) {
-      count *= task.domain[d];
-    }
-    return count * (task.reduce ? task.reduce->splits : 1);
-  }
-
-  static std::int64_t covering(std::int64_t size, std::int64_t tile) {
-    return tile > 0 ? (size + tile - 1) / tile : -1;
-  }
-
-  /// Tiles that cover a task's domain, from their sizes.
-  static std::int64_t expected_tiles(const Task& task) {
-    switch (task.kind) {
-      case Task::Kind::Gemm:
-        return covering(task.domain[0], task.gemm->tiling.tile_m) *
-               covering(task.domain[1], task.gemm->tiling.tile_n);
-      case Task::Kind::Reduce:
-        return covering(
-                   stored_elements(task) / task.reduce->splits, task.reduce->outputs_per_tile
-               ) *
-               task.reduce->splits;
-      case Task::Kind::Map:
-        break;
-    }
-    const std::int64_t elements = num_elements(task.domain);
-    return elements == 0 ? 0 : covering(elements, task.tile_elements);
-  }
-
-  void check_tiles() {
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        const std::int64_t expected = expected_tiles(task);
-        if (task.num_tiles != expected) {
-          report("{} has {} tiles, expected {}", task.name, task.num_tiles, expected);
-        }
-      }
-    }
-  }
-
-  /// Two tasks of a phase have the same warps, or no warp and no staging in common.
-  void check_teams() {
-    if (schedule_.target == Target::Cpu) {
-      return;
-    }
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        const std::int64_t end = task.scratch_offset_bytes + scratch_bytes(task, schedule_.target);
-        if (task.num_warps < 1 || task.first_warp < 0 ||
-            (task.first_warp + task.num_warps) * 32 > schedule_.threads) {
-          report("{} has no warps of its block", task.name);
-        }
-        if (end > schedule_.scratch_bytes) {
-          report("{} stages {} bytes, there are {}", task.name, end, schedule_.scratch_bytes);
-        }
-        for (const Task& other : phase.tasks) {
-          check_teams(task, other);
-        }
-      }
-    }
-  }
-
-  void check_teams(const Task& a, const Task& b) {
-    const bool one_team = a.first_warp == b.first_warp && a.num_warps == b.num_warps;
-    if (one_team || a.first_warp > b.first_warp) {
-      return;
-    }
-    if (a.first_warp + a.num_warps > b.first_warp) {
-      report("{} and {} share warps without being one team", a.name, b.name);
-    }
-    const std::int64_t a_end = a.scratch_offset_bytes + scratch_bytes(a, schedule_.target);
-    const std::int64_t b_end = b.scratch_offset_bytes + scratch_bytes(b, schedule_.target);
-    if (a.scratch_offset_bytes < b_end && b.scratch_offset_bytes < a_end) {
-      report("{} and {} stage in the same bytes side by side", a.name, b.name);
-    }
-  }
-
-  /// Every store writes its value whole, inside its buffer.
-  void check_coverage() {
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        for (const Store& store : task.stores) {
-          const Buffer& buffer = schedule_.buffers[Index(store.access.buffer)];
-          const bool named = Index(store.value) < program_.values.size();
-          const std::int64_t expected =
-              named ? num_elements(program_.value(store.value).shape) : buffer.num_elements;
-          if (stored_elements(task) != expected) {
-            report(
-                "{} writes {} elements of {} to {}, expected {}",
-                task.name,
-                stored_elements(task),
-                name_of(store.value),
-                buffer.symbol,
-                expected
-            );
-          }
-          std::int64_t last = store.access.offset;
-          for (Index d = 0; d < store.access.strides.size(); ++d) {
-            const bool split =
-                task.reduce && d + 1 == store.access.strides.size() && task.reduce->splits > 1;
-            const std::int64_t size = split ? task.reduce->splits : task.domain[d];
-            last += (size - 1) * store.access.strides[d];
-          }
-          if (expected > 0 && last >= buffer.num_elements) {
-            report(
-                "{} writes element {} of {}, which has {}",
-                task.name,
-                last,
-                buffer.symbol,
-                buffer.num_elements
-            );
-          }
-        }
-      }
-    }
-  }
-
-  /// Registers are seen by nobody but the threads of the task that updates what is in them.
-  void check_held() {
-    for (Index b = 0; b < schedule_.buffers.size(); ++b) {
-      if (!schedule_.buffers[b].is_held) {
-        continue;
-      }
-      std::set<const Task*> users;
-      for (const Phase& phase : schedule_.phases) {
-        for (const Task& task : phase.tasks) {
-          for_each_read(task, [&](const Access& access, ValueId, bool elementwise) {
-            if (access.buffer == static_cast<int>(b)) {
-              users.insert(&task);
-              check_held_read(task, access, elementwise);
-            }
-          });
-          for (const Store& store : task.stores) {
-            if (store.access.buffer == static_cast<int>(b)) {
-              users.insert(&task);
-            }
-          }
-        }
-      }
-      if (users.size() > 1) {
-        report(
-            "{} is in registers, and {} tasks use it", schedule_.buffers[b].symbol, users.size()
-        );
-      }
-    }
-  }
-
-  void check_held_read(const Task& task, const Access& access, bool elementwise) {
-    const bool is_own =
-        std::any_of(task.stores.begin(), task.stores.end(), [&](const Store& store) {
-          return store.access == access;
-        });
-    if (!elementwise || !is_own || !task.gemm || !task.gemm->tiling.direct) {
-      report("{} reads {} from registers that it does not write", task.name, symbol(access.buffer));
-    }
-  }
-
-  /// Of several blocks, each has all of what it finds in its shared memory from itself.
-  void check_repeated() {
-    if (schedule_.blocks == 1) {
-      return;
-    }
-    for (const Phase& phase : schedule_.phases) {
-      for (const Task& task : phase.tasks) {
-        for (const Store& store : task.stores) {
-          const bool is_own = is_in_shared(schedule_.buffers[Index(store.access.buffer)]);
-          if (is_own != phase.is_repeated) {
-            report(
-                "{} writes {}, which {}, and {}",
-                task.name,
-                symbol(store.access.buffer),
-                is_own ? "each block has for itself" : "blocks share",
-                phase.is_repeated ? "each block computes all of it" : "blocks share its tiles"
-            );
-          }
-        }
-      }
-    }
   }
 
   void run_steps(bool one_launch) {
@@ -317,7 +117,7 @@ class Checker {
         end_epoch();
         check_results(step);
       } else {
-        report("steps of one launch are not ordered: the step edge is too narrow");
+        hazards_.report("steps of one launch are not ordered: the step edge is too narrow");
         end_epoch();
       }
     }
@@ -327,6 +127,11 @@ class Checker {
     const int buffer = argument_buffer(argument);
     if (buffer >= 0) {
       constants_[buffer] = value;
+    }
+    for (const PrefetchedInput& input : schedule_.prefetched) {
+      if (input.input_buffer == buffer) {
+        constants_[input.buffer] = value;
+      }
     }
   }
 
@@ -345,13 +150,17 @@ class Checker {
       const int buffer = state_buffer(i);
       if (buffer >= 0 && state.after != state.before &&
           memory_[Index(buffer)] != Content{state.after, step}) {
-        report("state {} does not hold its new value after a step", name_of(state.before));
+        hazards_.report(
+            "state {} does not hold its new value after a step", hazards_.name_of(state.before)
+        );
       }
     }
     for (Index i = 0; i < program_.outputs.size(); ++i) {
       const int buffer = argument_buffer(first_output() + static_cast<int>(i));
       if (buffer < 0 || memory_[Index(buffer)] != Content{program_.outputs[i], step}) {
-        report("output {} is not written in every step", name_of(program_.outputs[i]));
+        hazards_.report(
+            "output {} is not written in every step", hazards_.name_of(program_.outputs[i])
+        );
       }
     }
   }
@@ -417,14 +226,20 @@ class Checker {
     return events;
   }
 
-  /// The launch before may still write all but what the caller promised.
+  /// The launch before may still write all but what the caller promised; and which batch it is, if
+  /// launches count.
   void check_stable(const Phase& first) {
     for (const Event& event : early_reads(first, 0)) {
       const Buffer& buffer = schedule_.buffers[Index(event.access->buffer)];
       const auto argument = Index(buffer.argument);
+      if (schedule_.counts_batches) {
+        hazards_.report(
+            "{} reads {} before the launch before has counted", event.task->name, buffer.symbol
+        );
+      }
       if (buffer.storage != Storage::Argument || argument >= program_.inputs.size() ||
           !program_.inputs[argument].stable) {
-        report(
+        hazards_.report(
             "{} reads {} before the launch before has ended, and it is no stable input",
             event.task->name,
             buffer.symbol
@@ -433,58 +248,38 @@ class Checker {
     }
   }
 
-  std::pair<std::int64_t, std::int64_t> bytes_of(const Buffer& buffer) const {
-    const std::int64_t size = buffer.num_elements * dtype_bytes(buffer.dtype);
-    return {buffer.offset_bytes, buffer.offset_bytes + size};
-  }
-
-  bool overlap(int a, int b) const {
-    const Buffer& x = schedule_.buffers[Index(a)];
-    const Buffer& y = schedule_.buffers[Index(b)];
-    if (a == b) {
-      return true;
-    }
-    const bool in_shared = is_in_shared(x) && is_in_shared(y);
-    if (!in_shared && (x.storage == Storage::Argument || x.storage != y.storage)) {
-      return false;
-    }
-    const auto [x_begin, x_end] = bytes_of(x);
-    const auto [y_begin, y_end] = bytes_of(y);
-    return x_begin < y_end && y_begin < x_end;
-  }
-
   void check_read(const Event& event) {
     const int buffer = event.access->buffer;
     const auto constant = constants_.find(buffer);
     if (constant != constants_.end()) {
       if (constant->second != event.value) {
-        report(
+        hazards_.report(
             "{} reads {} as {}, but it is {}",
             event.task->name,
-            symbol(buffer),
-            name_of(event.value),
-            name_of(constant->second)
+            hazards_.symbol(buffer),
+            hazards_.name_of(event.value),
+            hazards_.name_of(constant->second)
         );
       }
       return;
     }
     const std::optional<Content>& content = memory_[Index(buffer)];
     if (content != Content{event.value, event.step}) {
-      report(
+      hazards_.report(
           "{} reads {} from {}, which at that point may hold {}",
           event.task->name,
-          name_of(event.value),
-          symbol(buffer),
+          hazards_.name_of(event.value),
+          hazards_.symbol(buffer),
           !content ? "nothing ordered before"
           : content->step == event.step
-              ? name_of(content->value)
-              : fmt::format("{} of an earlier step", name_of(content->value))
+              ? hazards_.name_of(content->value)
+              : fmt::format("{} of an earlier step", hazards_.name_of(content->value))
       );
     }
   }
 
   void check_pair(const Event& a, const Event& b) {
-    if (!(a.writes || b.writes) || !overlap(a.access->buffer, b.access->buffer)) {
+    if (!(a.writes || b.writes) || !hazards_.overlap(a.access->buffer, b.access->buffer)) {
       return;
     }
     if (a.task == b.task && a.step == b.step && a.writes != b.writes) {
@@ -494,14 +289,14 @@ class Checker {
         return;
       }
     }
-    report(
+    hazards_.report(
         "{} {} {} while {} {} {}, with no edge between",
         a.task->name,
         a.writes ? "writes" : "reads",
-        symbol(a.access->buffer),
+        hazards_.symbol(a.access->buffer),
         b.task->name,
         b.writes ? "writes" : "reads",
-        symbol(b.access->buffer)
+        hazards_.symbol(b.access->buffer)
     );
   }
 
@@ -524,7 +319,9 @@ class Checker {
       if (!event.writes) {
         check_read(event);
       } else if (constants_.contains(event.access->buffer)) {
-        report("{} writes the input {}", event.task->name, symbol(event.access->buffer));
+        hazards_.report(
+            "{} writes the input {}", event.task->name, hazards_.symbol(event.access->buffer)
+        );
       }
     }
     for (Index i = 0; i < epoch.size(); ++i) {
@@ -537,7 +334,7 @@ class Checker {
         continue;
       }
       for (Index b = 0; b < memory_.size(); ++b) {
-        if (overlap(event.access->buffer, static_cast<int>(b))) {
+        if (hazards_.overlap(event.access->buffer, static_cast<int>(b))) {
           memory_[b] = std::nullopt;
         }
       }
@@ -547,11 +344,10 @@ class Checker {
 
   const Program& program_;
   const Schedule& schedule_;
+  Hazards& hazards_;
   std::vector<std::optional<Content>> memory_;
   std::map<int, ValueId> constants_;
   std::vector<Event> epoch_;
-  std::vector<std::string> lines_;
-  std::set<std::string> seen_;
 };
 
 }  // namespace
@@ -559,7 +355,10 @@ class Checker {
 std::vector<std::string> find_hazards(const Program& program, const Schedule& schedule) {
   const ShadowedProgram shadowed =
       schedule.shadows.empty() ? without_shadows(program) : with_shadows(program);
-  return Checker(shadowed.program, schedule).run();
+  Hazards hazards(shadowed.program, schedule);
+  check_decisions(shadowed.program, schedule, hazards);
+  AbstractRun(shadowed.program, schedule, hazards).run();
+  return hazards.lines();
 }
 
 }  // namespace whet

@@ -20,6 +20,18 @@ TEST(EmulatedInstances, FollowRefreshInACapturedSequence) {
   }
 }
 
+TEST(EmulatedInstances, GoOnInTheRingByThemselves) {
+  const auto executor = make_emulated_executor({EmulationOptions::Order::Random, 5});
+  for (const std::string& configuration :
+       {"partition=grid blocks=4",
+        "partition=cluster blocks=4 operands=staged",
+        "partition=block",
+        "partition=block weights=resident",
+        "partition=block weights=registers steps_per_launch=4"}) {
+    testing::expect_captured_launch_to_go_on(*executor, emulated_limits(), configuration);
+  }
+}
+
 TEST(EmulatedInstances, EndASpinForABlockThatNeverArrives) {
   for (const EmulationOptions& order :
        {EmulationOptions{EmulationOptions::Order::Forward, 0},

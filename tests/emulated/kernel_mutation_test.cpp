@@ -119,7 +119,8 @@ Change without_edge(Index phase) {
   return [phase](Schedule& schedule) { schedule.phases.at(phase).edge_before = Edge::None; };
 }
 
-const std::string kStaged = "partition=block operands=staged tile_k=16 split_k=1 threads=128";
+const std::string kStaged =
+    "partition=block inputs=global operands=staged tile_k=16 split_k=1 threads=128";
 
 TEST_F(KernelMutation, DroppedBarrierBetweenPhasesIsARace) {
   use(spread());
@@ -231,6 +232,22 @@ TEST_F(KernelMutation, MissingWaitOnAnAsynchronousCopyIsARace) {
       under_way
   );
   expect_edit_caught(kStaged + " stages=1", {"cp_async_wait<0>();", ""}, under_way);
+}
+
+TEST_F(KernelMutation, EachPartOfAPrefetchCounts) {
+  use(aligned());
+  const std::string four = kOneBlock + " inputs=shared steps_per_launch=4";
+  const std::string under_way = "an asynchronous copy of";
+  const std::string wait = "cp_async_wait<0>();\n";
+  expect_edit_caught(four, {wait + "  block_barrier();", "block_barrier();"}, under_way);
+  expect_edit_caught(four, {wait + "  block_barrier();", wait}, "race: ");
+  expect_edit_caught(four, {wait + "    block_barrier();", "block_barrier();"}, under_way);
+  expect_edit_caught(
+      four, {"prefetch(args, step + 1, next,", "prefetch(args, step, next,"}, "race: "
+  );
+  expect_edit_caught(
+      four, {"prefetch(args, step + 1, next,", "prefetch(args, step + 1, batch,"}, kDiffers
+  );
 }
 
 TEST_F(KernelMutation, DroppedBarrierInsideATileIsARace) {
@@ -363,6 +380,21 @@ TEST_F(KernelMutation, WrongStepParityDiffersFromTheInterpreter) {
       "partition=grid blocks=2",
       {"u32 batch = args.first_batch", "u32 batch = args.first_batch ^ 1u"},
       kDiffers
+  );
+}
+
+TEST_F(KernelMutation, CountThatStaysOrRacesIsCaught) {
+  use(ragged(DType::BF16));
+  const std::string counting = "partition=grid blocks=2 step_number=device";
+  expect_edit_caught(counting, {"*counter = batch + 1", "*counter = batch"}, kDiffers);
+  expect_edit_caught(
+      counting, {"block_index();\n  const u32 first", "0;\n  const u32 first"}, "race: "
+  );
+  expect_edit_caught(
+      "partition=block step_number=device",
+      {"const u32 first_batch = *counter;",
+       "const u32 first_batch = *counter; if (thread_index() == 0) *counter = first_batch + 1;"},
+      "race: "
   );
 }
 

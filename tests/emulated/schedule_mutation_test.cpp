@@ -60,6 +60,9 @@ std::vector<Case> cases() {
       {"mlp_repeated",
        testing::mlp(16, 64, 128, 16, DType::BF16),
        "partition=cluster blocks=4 steps_per_launch=4"},
+      {"mlp_prefetched",
+       testing::mlp(16, 64, 128, 16, DType::BF16),
+       "partition=block inputs=shared steps_per_launch=4"},
   };
 }
 
@@ -242,6 +245,15 @@ TEST_P(EarlyReadMutation, EachReadTooEarlyIsCaughtByFindHazards) {
   EXPECT_GT(num_moved, 0);
 }
 
+/// Of the cases whose first phase reads before the launch before has ended.
+class OpenLaunchMutation : public ScheduleMutation {};
+
+TEST_P(OpenLaunchMutation, ReadBeforeTheLaunchBeforeHasCountedIsCaughtByFindHazards) {
+  Schedule bad = good_;
+  bad.counts_batches = true;
+  EXPECT_TRUE(is_caught(bad));
+}
+
 /// Of the cases with a phase that every block computes for itself.
 class RepeatedMutation : public ScheduleMutation {
  protected:
@@ -328,6 +340,45 @@ TEST_P(ResidentMutation, ResidentStateOverScratchIsCaughtByFindHazards) {
   EXPECT_TRUE(is_caught(bad));
 }
 
+/// Of the cases with inputs that come ahead of their step.
+class PrefetchMutation : public ScheduleMutation {};
+
+TEST_P(PrefetchMutation, InputInTheBytesOfTheStepBeforeIsCaughtByFindHazards) {
+  ASSERT_FALSE(good_.prefetched.empty());
+  for (const PrefetchedInput& input : good_.prefetched) {
+    Schedule bad = good_;
+    bad.buffers[Index(input.buffer)].slot_bytes = 0;
+    EXPECT_TRUE(is_caught(bad));
+  }
+}
+
+TEST_P(PrefetchMutation, InputInTheBytesOfOthersIsCaughtByFindHazards) {
+  for (const PrefetchedInput& input : good_.prefetched) {
+    Schedule bad = good_;
+    bad.buffers[Index(input.buffer)].offset_bytes = 0;
+    EXPECT_TRUE(is_caught(bad));
+  }
+}
+
+TEST_P(PrefetchMutation, InputThatIsNotStableBeforeItsLaunchIsCaughtByFindHazards) {
+  Program program = case_.program;
+  for (ProgramInput& input : program.inputs) {
+    input.stable = false;
+  }
+  Schedule bad = good_;
+  for (PrefetchedInput& input : bad.prefetched) {
+    input.is_stable = true;
+  }
+  EXPECT_FALSE(find_hazards(program, bad).empty());
+}
+
+TEST_P(PrefetchMutation, InputBeforeTheLaunchBeforeHasCountedIsCaughtByFindHazards) {
+  ASSERT_TRUE(std::ranges::any_of(good_.prefetched, &PrefetchedInput::is_stable));
+  Schedule bad = good_;
+  bad.counts_batches = true;
+  EXPECT_TRUE(is_caught(bad));
+}
+
 class HeldMutation : public ScheduleMutation {};
 
 TEST_P(HeldMutation, StateInRegistersThatOthersReadIsCaughtByFindHazards) {
@@ -361,18 +412,20 @@ std::string case_name(const ::testing::TestParamInfo<int>& test) {
   return cases()[static_cast<std::size_t>(test.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 12), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, ScheduleMutation, ::testing::Range(0, 13), case_name);
 INSTANTIATE_TEST_SUITE_P(
     Cases, GridScheduleMutation, ::testing::Values(0, 2, 3, 4, 6, 7, 10, 11), case_name
 );
 INSTANTIATE_TEST_SUITE_P(
     Cases, EarlyReadMutation, ::testing::Values(0, 2, 3, 4, 10, 11), case_name
 );
+INSTANTIATE_TEST_SUITE_P(Cases, OpenLaunchMutation, ::testing::Values(0, 10), case_name);
 INSTANTIATE_TEST_SUITE_P(
-    Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9, 10, 11), case_name
+    Cases, LongLaunchMutation, ::testing::Values(3, 7, 8, 9, 10, 11, 12), case_name
 );
 INSTANTIATE_TEST_SUITE_P(Cases, RepeatedMutation, ::testing::Values(11), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ResidentMutation, ::testing::Values(8, 9), case_name);
+INSTANTIATE_TEST_SUITE_P(Cases, PrefetchMutation, ::testing::Values(12), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, HeldMutation, ::testing::Values(9), case_name);
 INSTANTIATE_TEST_SUITE_P(Cases, ArenaMutation, ::testing::Range(0, 7), case_name);
 

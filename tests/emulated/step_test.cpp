@@ -46,7 +46,8 @@ const std::vector<std::string>& configurations() {
       "stages=3",
       "blocks=8 operands=staged fuse_epilogue=off fuse_update=off split_k=2 tile_k=32 stages=1",
       "blocks=8 fuse_pointwise=off inline_casts=off tile_m=32 tile_n=64 threads=128 split_k=1",
-      "partition=block operands=staged split_k=8 tile_m=16 tile_n=32 tile_k=128 inline_casts=off "
+      "partition=block operands=staged threads=256 split_k=8 tile_m=16 tile_n=32 tile_k=128 "
+      "inline_casts=off "
       "fuse_update=off",
       "blocks=2 operands=staged steps_per_launch=4 skew=0 stages=4 tile_n=64",
       "blocks=8 engine=simt tile_m=64 tile_n=64 tile_k=16 split_k=4 fuse_pointwise=off",
@@ -57,6 +58,7 @@ const std::vector<std::string>& configurations() {
       "partition=block threads=512 split_k=4 tile_m=32 tile_n=32",
       "partition=block teams=off threads=128 split_k=2 tile_m=32 tile_n=32 steps_per_launch=4",
       "partition=block weights=resident steps_per_launch=4",
+      "partition=block inputs=global weights=resident steps_per_launch=4",
       "partition=block weights=resident operands=staged fuse_update=off",
       "partition=block weights=registers steps_per_launch=4",
       "partition=block weights=registers steps_per_launch=4 threads=128 split_k=2 teams=off "
@@ -70,6 +72,7 @@ const std::vector<std::string>& configurations() {
       "partition=cluster blocks=4 operands=staged threads=128 steps_per_launch=4 teams=off "
       "early_reads=off",
       "partition=cluster blocks=2 engine=simt threads=128 tile_m=16 tile_n=16",
+      "partition=grid blocks=4 step_number=device",
   };
   return list;
 }

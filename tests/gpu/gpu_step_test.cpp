@@ -76,6 +76,8 @@ TEST_P(GpuStep, AgreesWithTheInterpreterAndReplays) {
            "inline_casts=off tile_m=16 tile_n=32 split_k=4",
            "partition=cluster",
            "partition=cluster blocks=16 steps_per_launch=4",
+           "partition=block weights=resident steps_per_launch=4",
+           "partition=block weights=registers steps_per_launch=4",
        }) {
     if (!is_known(configuration, limits)) {
       continue;
@@ -150,6 +152,17 @@ TEST_F(GpuInstances, FollowRefreshInACapturedGraph) {
   }
 }
 
+TEST_F(GpuInstances, GoOnInTheRingByThemselves) {
+  const auto executor = make_cuda_executor("");
+  for (const std::string configuration :
+       {"partition=grid",
+        "partition=cluster",
+        "partition=block",
+        "partition=block weights=registers steps_per_launch=4"}) {
+    testing::expect_captured_launch_to_go_on(*executor, query_device_limits(""), configuration);
+  }
+}
+
 TEST_F(GpuInstances, EndASpinForABlockThatNeverArrives) {
   const auto executor = make_cuda_executor("");
   testing::expect_spin_to_end(
@@ -187,12 +200,13 @@ TEST_F(GpuPartitions, RunsAStepOfEach) {
   const Program program = testing::mlp(20, 40, 72, 24, DType::BF16);
   const testing::StepData data = testing::draw_data(program, 2, 0.005);
   const DeviceLimits limits = query_device_limits("");
-  constexpr int kSteps = 2;
+  constexpr int kSteps = 4;
   const testing::StepResult expected = testing::interpret(program, data, kSteps);
   const auto executor = make_cuda_executor("");
   for (const std::string configuration :
        {"partition=block operands=direct",
         "partition=block operands=staged tile_m=16 tile_n=32 split_k=2",
+        "partition=block weights=registers steps_per_launch=4",
         "partition=cluster operands=direct",
         "partition=grid blocks=8 operands=direct split_k=4",
         "partition=grid blocks=8 operands=staged stages=3 tile_m=16 tile_n=32 split_k=4"}) {
@@ -203,7 +217,12 @@ TEST_F(GpuPartitions, RunsAStepOfEach) {
     const auto built = testing::build_step(program, configuration, limits);
     ASSERT_TRUE(built.has_value());
     testing::StepRunner runner(*executor, program, built->artifact, built->source.plan, data);
-    EXPECT_LE(testing::largest_error(runner.run(kSteps), expected, data, 1), 1e-2);
+    EXPECT_LE(
+        testing::largest_error(
+            runner.run(kSteps), expected, data, built->schedule.steps_per_launch
+        ),
+        1e-2
+    );
   }
 }
 

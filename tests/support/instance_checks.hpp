@@ -75,6 +75,33 @@ inline void expect_captured_steps_follow_refresh(
   EXPECT_EQ(captured.replay(*sequence), first);
 }
 
+/// One captured launch of a kernel that counts batches, replayed, gives what launches give that are
+/// told their batches, and goes on from the batch that the instance is sent to.
+inline void expect_captured_launch_to_go_on(
+    Executor& executor, const DeviceLimits& limits, const std::string& configuration
+) {
+  SCOPED_TRACE(configuration);
+  constexpr int kBatches = 3;
+  constexpr int kReplays = 5;
+  const Program program = mlp(20, 40, 72, 24, DType::BF16);
+  const StepData data = draw_data(program, kBatches, 0.05);
+  const auto told = build_step(program, configuration, limits);
+  const auto counting = build_step(program, configuration + " step_number=device", limits);
+  ASSERT_TRUE(told && counting);
+  const int steps = told->source.plan.steps_per_launch;
+  StepRunner expected(executor, program, told->artifact, told->source.plan, data);
+  StepRunner runner(executor, program, counting->artifact, counting->source.plan, data);
+  const std::unique_ptr<Replay> launch = runner.record(steps);
+
+  for (int i = 0; i < kReplays; ++i) {
+    EXPECT_EQ(runner.replay(*launch).state.back(), expected.run(steps, i * steps).state.back());
+  }
+  runner.restore_state(true);
+  expected.restore_state(true);
+  runner.instance().seek(1);
+  EXPECT_EQ(runner.replay(*launch).state.back(), expected.run(steps, 1).state.back());
+}
+
 /// In a generated kernel one of whose blocks leaves before the first barrier, the others give up
 /// and say where; launches behind it change no state; the instance refuses more until the state is
 /// restored and it is refreshed. `leave` is the statement by which block 1 leaves when its launch
@@ -88,7 +115,8 @@ inline void expect_spin_to_end(
   SCOPED_TRACE(configuration);
   const Program program = mlp(20, 40, 72, 24, DType::BF16);
   const StepData data = draw_data(program, 2, 0.05);
-  KernelSource source = lower(program, resolved(program, configuration, limits), limits);
+  const Schedule schedule = resolved(program, configuration, limits);
+  KernelSource source = lower(program, schedule, limits);
   const std::string body = "  u32 batch = args.first_batch;";
   source.text = edited(source.text, body, "  " + leave + "\n" + body);
   const CompileOutcome compiled = compile(source, {.cache_folder = test_cache()});
@@ -104,7 +132,10 @@ inline void expect_spin_to_end(
   const std::optional<std::uint32_t> place = instance.hang_place();
 
   ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(*place, 1u) << "the first barrier of a step";
+  const auto first = std::ranges::find_if(schedule.phases, [](const Phase& phase) {
+    return is_between_blocks(phase.edge_before);
+  });
+  EXPECT_EQ(*place, first - schedule.phases.begin()) << "the first barrier of a step";
   EXPECT_EQ(runner.state(), before);
   EXPECT_THROW(runner.launch(0), DeviceFault);
   runner.restore_state(true);

@@ -164,12 +164,13 @@ class StepRunner {
   StepRunner(const StepRunner&) = delete;
   StepRunner& operator=(const StepRunner&) = delete;
 
-  /// Runs launches until `num_steps` steps are done; one entry a step, or a launch for the state.
-  StepResult run(int num_steps) {
+  /// Runs launches until `num_steps` steps are done, beginning with step `first`; one entry a step,
+  /// or a launch for the state.
+  StepResult run(int num_steps, int first = 0) {
     WHET_CHECK(num_steps % plan_.steps_per_launch == 0, "{} steps in whole launches", num_steps);
     StepResult result;
     for (int step = 0; step < num_steps; step += plan_.steps_per_launch) {
-      launch(step);
+      launch(first + step);
       EXPECT_FALSE(instance_->hang_place().has_value());
       result.state.push_back(read(KernelArgument::Role::State, 0));
       for (int s = 0; s < plan_.steps_per_launch; ++s) {

@@ -20,6 +20,13 @@ TEST_F(CpuInstances, KeepApartWhenTheirLaunchesTakeTurns) {
   testing::expect_instances_keep_apart(*executor_, *executor_, limits_, "partition=grid blocks=2");
 }
 
+TEST_F(CpuInstances, GoOnInTheRingByThemselves) {
+  for (const std::string& configuration :
+       {"partition=grid blocks=2", "partition=block steps_per_launch=4"}) {
+    testing::expect_captured_launch_to_go_on(*executor_, limits_, configuration);
+  }
+}
+
 TEST_F(CpuInstances, EndASpinForABlockThatNeverArrives) {
   testing::expect_spin_to_end(
       *executor_,

@@ -47,7 +47,8 @@ TEST_P(CpuStep, AgreesWithTheInterpreter) {
            std::string("partition=block tile_m=64 tile_n=32 unroll=8 inline_casts=off"),
            "partition=grid tile_m=8 tile_n=16 unroll=2 fuse_update=off fuse_pointwise=off blocks=" +
                many,
-           "partition=grid tile_m=128 tile_n=128 steps_per_launch=4 blocks=" + many,
+           "partition=grid tile_m=128 tile_n=128 steps_per_launch=4 step_number=device blocks=" +
+               many,
        }) {
     SCOPED_TRACE(test.name + ": " + configuration);
     const auto built = testing::build_step(test.program, configuration, limits);

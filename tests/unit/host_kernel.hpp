@@ -39,7 +39,11 @@ static bool barrier(const StepArguments& arguments, u32 num_blocks, u32 place) {
 class HostKernels : public testing::Test {
  protected:
   std::unique_ptr<LoadedKernel> load(
-      Executor& executor, const std::string& body, int blocks, std::size_t workspace_bytes = 0
+      Executor& executor,
+      const std::string& body,
+      int blocks,
+      std::size_t workspace_bytes = 0,
+      std::size_t counter_offset_bytes = 0
   ) {
     KernelSource source;
     source.text = std::string(kHostPrelude) +
@@ -52,6 +56,7 @@ class HostKernels : public testing::Test {
     source.plan.blocks = blocks;
     source.plan.dynamic_shared_bytes = 1000;
     source.plan.workspace_bytes = workspace_bytes;
+    source.plan.counter_offset_bytes = counter_offset_bytes;
     source.plan.arguments.resize(2);
     CompileOptions options;
     options.cache_folder = folder_.path() / "cache";

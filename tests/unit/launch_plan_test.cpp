@@ -24,6 +24,7 @@ LaunchPlan full_plan() {
   plan.overlaps = true;
   plan.arguments_in_memory = true;
   plan.steps_per_launch = 4;
+  plan.counter_offset_bytes = 512;
   plan.arguments = {
       {KernelArgument::Role::Input, 1, DType::BF16, 1024, 1032},
       {KernelArgument::Role::Scalar, 0, DType::I64, 1, 1},

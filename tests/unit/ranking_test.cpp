@@ -47,12 +47,14 @@ TEST(Ranking, TableSaysWhyThereIsNoRanking) {
   EXPECT_NE(table.find("| b | d | – | 3 candidates, 20 needed |"), std::string::npos) << table;
 }
 
-/// The ranking of a published session of results/h200, whose generator had no shadows and no early
-/// reads.
+/// The ranking of a published session of results/h200, whose generator had no shadows, no early
+/// reads, no phases that each block repeats and no copies of inputs.
 Ranking rank_published(const Json& entry, const Program& program) {
   const DeviceLimits limits = load_device_limits("h200", kRoot / "configs/devices");
   const DeviceCosts costs = load_device_costs(kRoot / "configs/costs/h200.json");
   const SearchSpace space(program, limits);
+  const std::map<std::string, std::string> absent{
+      {"early_reads", "off"}, {"shadows", "off"}, {"repeat_cheap", "off"}, {"inputs", "global"}};
   std::vector<RankedTime> times;
   for (const Json& json : entry.at("evaluations")) {
     const Evaluation evaluation = evaluation_from_json(json);
@@ -61,9 +63,9 @@ Ranking rank_published(const Json& entry, const Program& program) {
       continue;
     }
     Configuration configuration = space.complete(evaluation.configuration);
-    for (const char* name : {"early_reads", "shadows"}) {
+    for (const auto& [name, value] : absent) {
       if (configuration.values.contains(name)) {
-        configuration.values[name] = "off";
+        configuration.values[name] = value;
       }
     }
     const auto outcome = resolve(program, configuration, limits);

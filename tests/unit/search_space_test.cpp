@@ -63,7 +63,7 @@ TEST(SearchSpace, ClusterHasAsManyBlocksAsClustersMayHave) {
     EXPECT_EQ(point.values.at("weights"), "global");
     return point.values.at("blocks");
   };
-  EXPECT_EQ(blocks("partition=cluster"), "8");
+  EXPECT_EQ(blocks("partition=cluster"), "16") << "the default of a step of some rows";
   EXPECT_EQ(blocks("partition=cluster blocks=264 weights=resident"), "8");
   EXPECT_EQ(blocks("partition=cluster blocks=16"), "16");
 

@@ -37,7 +37,8 @@ std::int64_t count(const Schedule& schedule, bool Buffer::*is) {
 }
 
 TEST(StatePlaces, WeightsInRegistersLeaveCopiesInSharedMemory) {
-  const Schedule schedule = resolved("partition=block weights=registers steps_per_launch=4");
+  const Schedule schedule =
+      resolved("partition=block threads=256 weights=registers steps_per_launch=4");
   EXPECT_EQ(count(schedule, &Buffer::is_held), 2) << "the weights";
   EXPECT_EQ(count(schedule, &Buffer::is_resident), 2) << "the biases, which sums update";
   ASSERT_EQ(schedule.shadows.size(), 2U);
@@ -52,10 +53,10 @@ TEST(StatePlaces, WeightsInRegistersLeaveCopiesInSharedMemory) {
 
 TEST(StatePlaces, TeamsUseTheSameRegisters) {
   // 8192 weights by four warps, 2048 by two, side by side.
-  const Schedule teams = resolved("partition=block weights=registers");
+  const Schedule teams = resolved("partition=block threads=256 weights=registers");
   EXPECT_EQ(teams.state_words, 64);
   // By all eight warps, one after the other.
-  const Schedule alone = resolved("partition=block weights=registers teams=off");
+  const Schedule alone = resolved("partition=block threads=256 weights=registers teams=off");
   EXPECT_EQ(alone.state_words, 32 + 8);
 }
 
@@ -89,7 +90,7 @@ std::int64_t row_bytes(const Schedule& schedule, const GemmOperand& operand) {
 }
 
 TEST(RowPadding, EightRowsOfATurnedMatrixLieInDifferentBanks) {
-  const Schedule schedule = resolved("partition=block weights=registers");
+  const Schedule schedule = resolved("partition=block threads=256 weights=registers");
   const GemmOperand& w1 = task_named(schedule, "mm1").gemm->b;
   ASSERT_EQ(w1.access.strides[0], 1) << "it lies along its rows";
   std::set<std::int64_t> places;

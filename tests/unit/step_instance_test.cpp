@@ -82,6 +82,62 @@ TEST_F(StepInstanceTest, PoisonLeavesTheControlWords) {
   EXPECT_EQ(instance.hang_place(), std::nullopt);
 }
 
+/// A kernel that counts its launches, and writes the count from which it went on.
+class CountingInstanceTest : public HostKernels {
+ protected:
+  static constexpr std::size_t kCounterOffset = 2048;
+
+  std::unique_ptr<Executor> executor_ = make_cpu_executor(1);
+  std::unique_ptr<LoadedKernel> kernel_ = load(
+      *executor_,
+      "u32* next = static_cast<u32*>(arguments.workspace) + 512;\n"
+      "if (b[0] != 0.0f && !barrier(arguments, 2, 41)) return;\n"
+      "a[0] = static_cast<float>((*next)++);\n",
+      1,
+      4096,
+      kCounterOffset
+  );
+  float a_ = -1.0f;
+  float b_ = 0.0f;
+  StepInstance instance_{*executor_, *kernel_, {&a_, &b_}};
+
+  float begun_with() {
+    instance_.launch(8, 0);
+    executor_->synchronize();
+    return a_;
+  }
+};
+
+TEST_F(CountingInstanceTest, BeginsWithTheFirstBatchAndGoesOn) {
+  EXPECT_EQ(begun_with(), 0.0f);
+  EXPECT_EQ(begun_with(), 1.0f);
+}
+
+TEST_F(CountingInstanceTest, GoesOnFromTheBatchThatItIsSentTo) {
+  instance_.seek(5);
+  EXPECT_EQ(begun_with(), 5.0f);
+  EXPECT_EQ(begun_with(), 6.0f);
+}
+
+TEST_F(CountingInstanceTest, RefreshKeepsThePlaceAndPoisonDoesNot) {
+  begun_with();
+  instance_.refresh();
+  EXPECT_EQ(begun_with(), 1.0f);
+  instance_.poison(0xff);
+  EXPECT_EQ(begun_with(), 0.0f);
+}
+
+TEST_F(CountingInstanceTest, BeginsAgainOnceRefreshedAfterAHang) {
+  begun_with();
+  instance_.set_spin_limit(10);
+  b_ = 1.0f;
+  instance_.launch(8, 0);
+  ASSERT_EQ(instance_.hang_place(), 41u);
+  b_ = 0.0f;
+  instance_.refresh();
+  EXPECT_EQ(begun_with(), 0.0f);
+}
+
 TEST_F(StepInstanceTest, RefusesAnotherNumberOfTensors) {
   EXPECT_THROW(StepInstance(*executor_, *kernel_, {&a_}), InternalError);
 }

@@ -47,6 +47,20 @@ WHET_DEVICE void copy_bytes(void* to, const void* from) {
   }
 }
 
+/// Asks for kRows rows of kRowBytes, which follow each other from `global` on, to be copied to rows
+/// kPitchBytes apart, by a block of kSize threads. Both sides and the pitch are aligned to 16.
+template <int kSize, int kRows, int kRowBytes, int kPitchBytes>
+WHET_DEVICE void copy_rows(char* shared, const char* global) {
+  constexpr int kWords = kRowBytes / 16;
+  static_assert(kRowBytes % 4 == 0 && (kRows == 1 || kRowBytes % 16 == 0));
+#pragma unroll 1
+  for (int word = thread_index(); word < kRows * kWords; word += kSize) {
+    cp_async_16(shared + word / kWords * kPitchBytes + word % kWords * 16, global + word * 16, true);
+  }
+  const int rest = kWords * 16 + thread_index() * 4;
+  if (kRowBytes % 16 != 0 && rest < kRowBytes) cp_async_4(shared + rest, global + rest, true);
+}
+
 /// Makes the copy `shadow` of dense `state` again, by a grid of kBlocks blocks of kSize threads.
 template <int kBlocks, int kSize, class To>
 WHET_DEVICE void refresh(To* shadow, const float* state, i64 num_elements) {
