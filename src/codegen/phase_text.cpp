@@ -123,6 +123,11 @@ void emit_phase(
   const bool has_state = std::any_of(phase.tasks.begin(), phase.tasks.end(), [&](const Task& task) {
     return holds_state(context, task);
   });
+  const Task& of_team = phase.tasks.front();
+  const bool is_whole = cpu || of_team.num_warps * 32 == schedule.threads;
+  if (!is_whole) {
+    text.open("if (warp_index() < {})", of_team.num_warps);
+  }
   open_tiles(text, context, blocks, total, 0, has_state);
   std::int64_t first = 0;
   bool has_scratch = false;
@@ -145,9 +150,15 @@ void emit_phase(
     first += task.num_tiles;
   }
   if (has_scratch && total > blocks) {
-    text.line("block_barrier();  // the next tile uses the same shared memory");
+    text.line(
+        "{};  // the next tile uses the same shared memory",
+        is_whole ? "block_barrier()" : team_type(of_team) + "::barrier()"
+    );
   }
   text.close();
+  if (!is_whole) {
+    text.close();
+  }
 }
 
 void emit_held_state(TextWriter& text, const EmitContext& context, bool to_registers) {

@@ -134,12 +134,14 @@ std::vector<Knob> cuda_knobs(const Traits& traits, const DeviceLimits& limits) {
        fmt::format("{}", one_cluster ? std::min(16, limits.num_sms) : limits.num_sms),
        "blocks of the grid; of a cluster 8 where more than 16 are asked for",
        std::move(few_blocks)},
+      // With 192 and 384 warps are left for small tasks beside the four or eight of a large one.
       {"threads",
-       {"128", "256", "512"},
+       {"128", "256", "512", "192", "384"},
        tiny                                     ? "512"
        : one_cluster && traits.has_half_product ? "128"
                                                 : "256",
-       "threads a block"},
+       "threads a block",
+       large ? Values{"192", "384"} : Values{}},
       {"blocks_per_sm",
        {"1", "2"},
        traits.has_half_product && !one_block ? "2" : "1",

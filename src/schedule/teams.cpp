@@ -1,6 +1,7 @@
 #include "schedule/teams.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "schedule/tiling.hpp"
 
@@ -74,6 +75,8 @@ void assign_teams(const Configuration& configuration, Schedule& schedule) {
     return;
   }
   const int num_warps = schedule.threads / 32;
+  // A team is a power of two of warps, also where it is all that a phase has.
+  const auto alone = static_cast<int>(std::bit_floor(static_cast<unsigned>(num_warps)));
   const bool side_by_side = flag_knob(configuration, "teams");
   const auto is_staged = [&](const Task& task) {
     return task.gemm && knob(configuration, task.name, "operands") == "staged";
@@ -84,7 +87,7 @@ void assign_teams(const Configuration& configuration, Schedule& schedule) {
                         std::none_of(phase.tasks.begin(), phase.tasks.end(), is_staged);
     const std::vector<int> warps =
         shares ? share_warps(phase.tasks, num_warps, sharing_blocks(schedule, phase))
-               : std::vector<int>(phase.tasks.size(), num_warps);
+               : std::vector<int>(phase.tasks.size(), alone);
     int first = 0;
     for (Index t = 0; t < phase.tasks.size(); ++t) {
       Task& task = phase.tasks[t];

@@ -386,7 +386,11 @@ TEST_F(KernelMutation, WrongStepParityDiffersFromTheInterpreter) {
 TEST_F(KernelMutation, CountThatStaysOrRacesIsCaught) {
   use(ragged(DType::BF16));
   const std::string counting = "partition=grid blocks=2 step_number=device";
-  expect_edit_caught(counting, {"*counter = batch + 1", "*counter = batch"}, kDiffers);
+  expect_edit_caught(
+      counting,
+      {"*counter = batch + 1 == args.ring_length ? 0 : batch + 1;", "*counter = first_batch;"},
+      kDiffers
+  );
   expect_edit_caught(
       counting, {"block_index();\n  const u32 first", "0;\n  const u32 first"}, "race: "
   );

@@ -1,5 +1,6 @@
 // The warps of a block that work on a task together. Tasks of a phase may run side by side on teams
-// of one block; where a phase has one team, it is the whole block.
+// of one block; where a phase has one team, it is the whole block, or the largest power of two of
+// its warps.
 
 template <int kFirstWarp, int kWarps>
 struct Team {
