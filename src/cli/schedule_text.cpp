@@ -153,4 +153,21 @@ std::string describe_schedule(const Schedule& schedule) {
   return text;
 }
 
+std::string describe_prediction(const Prediction& prediction, const Limit& limit) {
+  std::string text = "predicted, ns a step\n";
+  text += fmt::format("  launch {:.0f}\n", prediction.launch_ns);
+  for (std::size_t p = 0; p < prediction.phases_ns.size(); ++p) {
+    text += fmt::format(
+        "  phase {} {:.0f}, edge before it {:.0f}\n",
+        p,
+        prediction.phases_ns[p],
+        prediction.edges_ns[p]
+    );
+  }
+  text += fmt::format(
+      "  total {:.0f}; no schedule can beat {:.0f}\n", total_ns(prediction), total_ns(limit)
+  );
+  return text;
+}
+
 }  // namespace whet

@@ -6,8 +6,11 @@
 
 #include "cli/configuration_choice.hpp"
 #include "cli/schedule_text.hpp"
+#include "cli/session_model.hpp"
 #include "cli/workload_choice.hpp"
 #include "codegen/lower.hpp"
+#include "model/limit.hpp"
+#include "model/predict.hpp"
 #include "schedule/resolve.hpp"
 
 namespace whet {
@@ -66,6 +69,10 @@ int run_show(const ShowOptions& options, const Environment& environment) {
   const Schedule& schedule = std::get<Schedule>(resolved);
   if (options.what == ShowOptions::What::Schedule) {
     fmt::print("{}", describe_schedule(schedule));
+    if (const auto costs = known_costs(limits, environment)) {
+      const Limit limit = find_limit(step, limits, *costs, schedule.steps_per_launch);
+      fmt::print("{}", describe_prediction(predict(schedule, limits, *costs), limit));
+    }
   } else {
     fmt::print("{}", lower(step, schedule, limits).text);
   }

@@ -97,6 +97,23 @@ TEST(Show, NamesThePathOfEachTaskOfASchedule) {
   EXPECT_TRUE(says(show(whet, shape), "mm, cast, add, relu: vectors, packed panels"));
 }
 
+TEST(Show, PredictsAScheduleForAGpuWhoseCostsAreKnown) {
+  const WhetProgram whet;
+  std::vector<std::string> arguments{
+      WhetProgram::workload("mlp.json"), "--schedule", "--device", "a100"};
+  const std::string unchanged = show(whet, arguments);
+  arguments.insert(arguments.end(), {"--set", "partition=grid"});
+  const std::string grid = show(whet, arguments);
+
+  EXPECT_TRUE(says(unchanged, "predicted, ns a step"));
+  EXPECT_TRUE(says(unchanged, "no schedule can beat "));
+  const auto total = [](const std::string& text) {
+    return std::stod(text.substr(text.find("  total ") + 8));
+  };
+  EXPECT_GT(total(grid), 0.0);
+  EXPECT_NE(total(grid), total(unchanged));
+}
+
 TEST(Evaluate, NamesThePathOfEachTask) {
   const WhetProgram whet;
   const std::vector<std::string> text{
