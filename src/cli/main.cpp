@@ -15,6 +15,7 @@
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
 #include "cli/evaluate.hpp"
+#include "cli/replay.hpp"
 #include "cli/report.hpp"
 #include "cli/retime.hpp"
 #include "cli/show.hpp"
@@ -39,6 +40,7 @@ struct Arguments {
   DbCheckOptions db_check;
   DoctorOptions doctor;
   EvaluateOptions evaluate;
+  ReplayOptions replay;
   ReportOptions report;
   RetimeOptions retime;
   ShowOptions show;
@@ -222,6 +224,22 @@ void add_retime(CLI::App& app, Arguments& arguments) {
   });
 }
 
+void add_replay(CLI::App& app, Arguments& arguments) {
+  CLI::App& replay = *app.add_subcommand("replay", "Say how often ways to select a winner err");
+  ReplayOptions& options = arguments.replay;
+  // Required, so that replaying what is stored may become another way to call it.
+  replay
+      .add_flag("--simulated", options.simulated, "on timings whose truth is known; takes minutes")
+      ->required();
+  replay.add_option("--tunings", options.num_tunings, "of each truth, setting and policy")
+      ->check(CLI::PositiveNumber);
+  replay.add_option("--seed", options.seed, "of all that is drawn");
+  replay.add_flag("--json", options.json, "print one JSON document");
+  replay.callback([&arguments] {
+    arguments.command = [&arguments] { return run_replay(arguments.replay); };
+  });
+}
+
 void add_db(CLI::App& app, Arguments& arguments) {
   CLI::App& db = *app.add_subcommand("db", "Look after the database");
   db.require_subcommand(1);
@@ -282,6 +300,7 @@ void add_subcommands(CLI::App& app, Arguments& arguments) {
   add_best(app, arguments);
   add_report(app, arguments);
   add_retime(app, arguments);
+  add_replay(app, arguments);
   add_doctor(app, arguments);
   add_db(app, arguments);
   app.require_subcommand(1);
