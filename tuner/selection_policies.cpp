@@ -8,6 +8,7 @@
 
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
+#include "tuner/looks.hpp"
 #include "tuner/selector.hpp"
 #include "tuner/session.hpp"
 
@@ -92,25 +93,40 @@ std::vector<std::size_t> screened_finalists(SimulatedTimings& timings) {
   return order;
 }
 
-std::vector<Finalist> measure(
-    SimulatedTimings& timings, const std::vector<std::size_t>& candidates, int num_processes
-) {
+std::vector<Finalist> named_finalists(const std::vector<std::size_t>& candidates) {
   std::vector<Finalist> finalists(candidates.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     finalists[i].configuration.values["candidate"] = std::to_string(candidates[i]);
   }
+  return finalists;
+}
+
+/// Adds blocks of fresh processes.
+void measure(
+    SimulatedTimings& timings,
+    const std::vector<std::size_t>& candidates,
+    int num_processes,
+    std::vector<Finalist>& finalists
+) {
   for (int p = 0; p < num_processes; ++p) {
     const auto blocks = timings.run_process(candidates, kFinalRounds, kScreenSamples);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       finalists[i].blocks.insert(finalists[i].blocks.end(), blocks[i].begin(), blocks[i].end());
     }
   }
+}
+
+std::vector<Finalist> measure_afresh(
+    SimulatedTimings& timings, const std::vector<std::size_t>& candidates, int num_processes
+) {
+  std::vector<Finalist> finalists = named_finalists(candidates);
+  measure(timings, candidates, num_processes, finalists);
   return finalists;
 }
 
 PolicyChoice interleaved_in_one_process(SimulatedTimings& timings) {
   const std::vector<std::size_t> candidates = screened_finalists(timings);
-  const std::vector<Finalist> finalists = measure(timings, candidates, 1);
+  const std::vector<Finalist> finalists = measure_afresh(timings, candidates, 1);
   PolicyChoice choice;
   double fastest_ns = 0.0;
   for (std::size_t i = 0; i < finalists.size(); ++i) {
@@ -127,8 +143,15 @@ PolicyChoice ours(SimulatedTimings& timings) {
   const SessionOptions options;
   PolicyChoice choice;
   choice.finalists = screened_finalists(timings);
-  const Selection selection =
-      select(measure(timings, choice.finalists, options.num_final_processes), 0, options.selector);
+  Finalists finalists{.entries = named_finalists(choice.finalists), .baseline = 0};
+  const auto measure_more = [&](int num_processes) {
+    measure(timings, choice.finalists, num_processes, finalists.entries);
+    return finalists;
+  };
+  const Selection selection = select_by_looks(
+                                  measure_more, [] { return true; }, options.selector
+  )
+                                  .value();
   for (const std::size_t tied : selection.tie_set) {
     choice.tie_set.push_back(choice.finalists[tied]);
   }
@@ -137,7 +160,7 @@ PolicyChoice ours(SimulatedTimings& timings) {
   if (choice.pick != 0) {
     // A winner that fresh processes do not find faster is none.
     const std::vector<Finalist> fresh =
-        measure(timings, {0, choice.pick}, options.num_publish_processes);
+        measure_afresh(timings, {0, choice.pick}, options.num_publish_processes);
     const double alpha = options.selector.alpha;
     if (summarize(fresh[1].blocks, alpha)->median >= summarize(fresh[0].blocks, alpha)->median) {
       choice.pick = 0;

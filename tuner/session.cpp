@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "tuner/looks.hpp"
 
 namespace whet {
 namespace {
@@ -39,13 +40,13 @@ class Session {
     evaluator_.prepare();
     recall();
     search();
+    search_time_ = std::chrono::steady_clock::now() - start_;
     outcome_.interrupted = interrupted_.load();
     choose_finalists();
     if (finalists_.empty()) {
       outcome_.decision.verdict = Verdict::NoValid;
     } else {
       events_.announce(fmt::format("measuring {} finalists", finalists_.size()));
-      measure_finalists();
       decide();
       events_.announce("measuring the winner afresh");
       publish();
@@ -59,6 +60,10 @@ class Session {
   /// Takes over what an earlier run of this session has committed.
   void recall() {
     for (EvaluationRecord& record : store_.evaluations(session_)) {
+      // Processes of that run do not pair with processes of this one.
+      std::erase_if(record.evaluation.blocks, [](const SampleBlock& block) {
+        return block.purpose != "screen";
+      });
       keep(record.id, std::move(record.evaluation));
     }
   }
@@ -148,17 +153,33 @@ class Session {
     }
   }
 
-  void measure_finalists() {
+  /// Measures the finalists in so many further processes; the blocks of all so far.
+  Finalists measure_finalists(int num_processes) {
     InterleavedRequest request{
         .candidates = {},
-        .num_processes = options_.num_final_processes,
+        .num_processes = num_processes,
         .num_rounds = 2,
         .purpose = "final",
-        .seed = options_.seed};
+        .seed = options_.seed + static_cast<std::uint64_t>(num_final_processes_)};
     for (const std::size_t index : finalists_) {
       request.candidates.push_back(outcome_.evaluations[index].configuration);
     }
     absorb(finalists_, evaluator_.measure_interleaved(request));
+    num_final_processes_ += num_processes;
+    Finalists finalists;
+    for (const std::size_t index : finalists_) {
+      const Evaluation& evaluation = outcome_.evaluations[index];
+      if (evaluation.configuration == baseline_) {
+        finalists.baseline = finalists.entries.size();
+      }
+      finalists.entries.push_back(
+          {.configuration = evaluation.configuration,
+           .deterministic = evaluation.deterministic,
+           .resources = evaluation.resources,
+           .blocks = blocks_for(evaluation.blocks, "final")}
+      );
+    }
+    return finalists;
   }
 
   /// Commits the blocks of a measurement; what failed in it is no finalist any more.
@@ -196,40 +217,35 @@ class Session {
   }
 
   void decide() {
+    const auto start = std::chrono::steady_clock::now();
+    const auto may_go_on = [&] {
+      const auto taken = std::chrono::steady_clock::now() - start;
+      return !interrupted_.load() && taken <= options_.final_share * search_time_;
+    };
+    Finalists finalists;
+    const auto measure = [&](int num_processes) {
+      return finalists = measure_finalists(num_processes);
+    };
+    const auto selection = select_by_looks(measure, may_go_on, options_.selector);
     Decision& decision = outcome_.decision;
-    if (finalists_.empty()) {
+    if (!selection) {
       decision.verdict = Verdict::NoValid;
       return;
     }
-    std::vector<Finalist> finalists;
-    std::size_t baseline = 0;
-    for (const std::size_t index : finalists_) {
-      const Evaluation& evaluation = outcome_.evaluations[index];
-      if (evaluation.configuration == baseline_) {
-        baseline = finalists.size();
-      }
-      finalists.push_back(
-          {.configuration = evaluation.configuration,
-           .deterministic = evaluation.deterministic,
-           .resources = evaluation.resources,
-           .blocks = blocks_for(evaluation.blocks, "final")}
-      );
+    decision.verdict = selection->leaves_baseline ? Verdict::Use : Verdict::KeepBaseline;
+    decision.winner = finalists.entries[selection->pick].configuration;
+    for (const std::size_t tied : selection->tie_set) {
+      decision.tie_set.push_back(finalists.entries[tied].configuration);
     }
-    const Selection selection = select(finalists, baseline, options_.selector);
-    decision.verdict = selection.leaves_baseline ? Verdict::Use : Verdict::KeepBaseline;
-    decision.winner = finalists[selection.pick].configuration;
-    for (const std::size_t tied : selection.tie_set) {
-      decision.tie_set.push_back(finalists[tied].configuration);
-    }
-    decision.detail["num_processes"] = selection.num_processes;
-    decision.detail["mean_log_ratio_to_baseline"] = selection.mean_log_ratio;
+    decision.detail["num_processes"] = selection->num_processes;
+    decision.detail["mean_log_ratio_to_baseline"] = selection->mean_log_ratio;
     decision.detail["alpha"] = options_.selector.alpha;
     decision.detail["indifference"] = options_.selector.indifference;
-    if (selection.within) {
-      decision.detail["within"] = *selection.within;
+    if (selection->within) {
+      decision.detail["within"] = *selection->within;
     }
-    winner_ = finalists_[selection.pick];
-    baseline_index_ = finalists_[baseline];
+    winner_ = finalists_[selection->pick];
+    baseline_index_ = finalists_[finalists.baseline];
   }
 
   /// Times of the winner, the baseline and the peer from processes that the choice has not seen.
@@ -355,12 +371,14 @@ class Session {
   std::vector<EvaluationId> ids_;
   std::map<Configuration, std::size_t> known_;
   std::vector<std::size_t> finalists_;
+  int num_final_processes_ = 0;
   std::vector<PeerEntry> peers_;  ///< those that were measured
   std::optional<std::size_t> winner_;
   std::optional<std::size_t> baseline_index_;
   Spent spent_;
   int num_under_way_ = 0;
   std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::duration search_time_{};
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ namespace whet {
 struct SessionOptions {
   Budget budget;
   SelectorOptions selector;
-  int num_finalists = 5;          ///< beside the baseline
-  int num_final_processes = 4;    ///< fresh processes that the choice rests on
+  int num_finalists = 5;  ///< beside the baseline
+  /// No look follows the first once the finalists took this part of the search's time.
+  double final_share = 0.5;
   int num_publish_processes = 4;  ///< fresh processes after the choice
   std::uint64_t seed = 0;
   bool with_peers = true;  ///< measure LibTorch beside the winner
@@ -45,9 +46,9 @@ struct SessionOutcome {
 /// Tunes one workload: the baseline first, then what the strategy proposes until the budget ends or
 /// `interrupted` turns true; each evaluation is committed before the next is asked for. Evaluations
 /// that `session` already holds are observed, not repeated. Then the finalists are measured against
-/// each other in fresh processes and the selector decides. After the choice the winner, the
-/// baseline and LibTorch are measured in further fresh processes: from them come the published
-/// times, and whether to delegate to LibTorch.
+/// each other in fresh processes, look by look until the selector has settled. After the choice the
+/// winner, the baseline and LibTorch are measured in further fresh processes: from them come the
+/// published times, and whether to delegate to LibTorch.
 SessionOutcome run_session(
     EvaluatorInterface& evaluator,
     const SearchSpace& space,

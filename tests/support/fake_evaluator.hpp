@@ -17,6 +17,8 @@ class FakeEvaluator : public EvaluatorInterface {
     return Status::Ok;
   };
   std::function<double(const Configuration&)> time_ns = [](const Configuration&) { return 1e3; };
+  /// How long it takes in one process, where that differs.
+  std::function<double(const Configuration&, int process)> time_in_process;
   /// Called when the oldest candidate ends, before its evaluation is handed over.
   std::function<void()> before_next = [] {};
   int num_slots = 1;
@@ -57,11 +59,12 @@ class FakeEvaluator : public EvaluatorInterface {
     for (const Configuration& configuration : request.candidates) {
       InterleavedEntry entry;
       for (int process = 0; process < request.num_processes; ++process) {
-        entry.blocks.push_back(block(configuration, process, 0, request.purpose));
-        entry.blocks.push_back(block(configuration, process, 1, request.purpose));
+        entry.blocks.push_back(block(configuration, num_processes_ + process, 0, request.purpose));
+        entry.blocks.push_back(block(configuration, num_processes_ + process, 1, request.purpose));
       }
       result.candidates.push_back(std::move(entry));
     }
+    num_processes_ += request.num_processes;
     return result;
   }
 
@@ -70,7 +73,8 @@ class FakeEvaluator : public EvaluatorInterface {
   SampleBlock block(
       const Configuration& configuration, int process, int number, const std::string& purpose
   ) const {
-    const double time = time_ns(configuration) * (1.0 + 1e-3 * (process % 3));
+    const double time = time_in_process ? time_in_process(configuration, process)
+                                        : time_ns(configuration) * (1.0 + 1e-3 * (process % 3));
     SampleBlock result{
         .process = process, .block = number, .num_steps = 20, .purpose = purpose, .samples = {}};
     for (int i = 0; i < 3; ++i) {
@@ -80,6 +84,7 @@ class FakeEvaluator : public EvaluatorInterface {
   }
 
   std::deque<Configuration> under_way_;
+  int num_processes_ = 0;
 };
 
 }  // namespace whet

@@ -50,6 +50,7 @@ inline Evaluation evaluation(int tile, double time_ns) {
       .source_sha256 = "abcd",
       .compile_s = 1.25,
       .resources = {.registers = 96, .dynamic_shared_bytes = 40'000},
+      .paths = {},
       .deterministic = true,
       .worst =
           TensorError{.tensor = "w1", .when = "replay", .error = 1e-4, .limit = 1e-3, .seed = 101},

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/philox.hpp"
-#include "stats/binomial_interval.hpp"
 
 namespace whet {
 namespace {
@@ -207,92 +205,6 @@ TEST(Summarize, HasNoIntervalFromOneProcessAndNothingFromNone) {
 TEST(Selector, RefusesABaselineThatIsNoFinalist) {
   EXPECT_THROW(select({}, 0, {}), InternalError);
   EXPECT_THROW(select({timed("base", {100, 100})}, 1, {}), InternalError);
-}
-
-/// How far timings scatter, as standard deviations of log time: a dedicated GPU, a shared server, a
-/// shared CPU.
-struct Noise {
-  const char* name;
-  double process;
-  double block;
-  double sample;
-};
-constexpr Noise kNoises[] = {
-    {"quiet", 0.002, 0.001, 0.004}, {"typical", 0.007, 0.003, 0.01}, {"noisy", 0.02, 0.01, 0.03}};
-constexpr std::uint64_t kSeed = 20240607;
-constexpr int kNumTunings = 400;
-
-/// Finalists with these log times, in 6 processes of 2 blocks (there and back) of 5 samples. A
-/// block shares its shift; one process in fifty is an outlier of 5 %.
-std::vector<Finalist> simulate(
-    const std::vector<double>& log_times, const Noise& noise, std::uint64_t stream
-) {
-  const Philox random(kSeed, stream);
-  std::uint64_t next = 0;
-  const auto normal = [&] { return random.normal(next++); };
-  std::vector<Finalist> finalists;
-  for (std::size_t i = 0; i < log_times.size(); ++i) {
-    finalists.push_back(named(std::to_string(i)));
-  }
-  for (std::int64_t process = 0; process < 6; ++process) {
-    std::vector<double> shifts;
-    for (const double log_time : log_times) {
-      const double outlier = normal() > 2.054 ? 0.05 : 0.0;
-      shifts.push_back(log_time + noise.process * normal() + outlier);
-    }
-    for (std::int64_t block = 0; block < 2; ++block) {
-      const double shared = noise.block * normal();
-      for (std::size_t i = 0; i < finalists.size(); ++i) {
-        std::vector<double> times;
-        for (int s = 0; s < 5; ++s) {
-          // A right tail: launches are delayed, never hastened.
-          times.push_back(1e5 * std::exp(shifts[i] + shared + noise.sample * std::abs(normal())));
-        }
-        finalists[i].blocks.push_back(block_of(process, block, times));
-      }
-    }
-  }
-  return finalists;
-}
-
-/// Whether so many errors of kNumTunings are at odds with a rate of alpha.
-bool exceeds_alpha(int num_errors) {
-  return binomial_interval(num_errors, kNumTunings, 0.95).low > SelectorOptions{}.alpha;
-}
-
-TEST(Selector, SeldomLeavesTheBaselineForItsLike) {
-  for (const Noise& noise : kNoises) {
-    int num_false_wins = 0;
-    for (std::uint64_t run = 0; run < kNumTunings; ++run) {
-      const auto finalists = simulate(std::vector<double>(12, 0.0), noise, run);
-      num_false_wins += select(finalists, 0, {}).leaves_baseline ? 1 : 0;
-    }
-    RecordProperty(noise.name, num_false_wins);
-    EXPECT_FALSE(exceeds_alpha(num_false_wins))
-        << noise.name << ": " << num_false_wins << " of " << kNumTunings << ", seed " << kSeed;
-  }
-}
-
-TEST(Selector, SeldomUsesASlowerOneDropsTheBestOrClaimsToBeNearIt) {
-  // The baseline, one a little slower than it, and rivals up to 3 % faster.
-  const std::vector<double> log_times{0.0, 0.005, 0.01, -0.01, -0.02, -0.03, 0.05, 0.05};
-  for (const Noise& noise : kNoises) {
-    int num_false_claims = 0;
-    int num_found = 0;
-    for (std::uint64_t run = 0; run < kNumTunings; ++run) {
-      const Selection selection = select(simulate(log_times, noise, run), 0, {});
-      const bool is_slower = selection.leaves_baseline && log_times[selection.pick] >= 0.0;
-      const bool lacks_best = std::find(selection.tie_set.begin(), selection.tie_set.end(), 5u) ==
-                              selection.tie_set.end();
-      const double regret = log_times[selection.pick] - log_times[5];
-      const bool is_further = selection.within && regret > std::log1p(*selection.within);
-      num_false_claims += is_slower || lacks_best || is_further ? 1 : 0;
-      num_found += selection.pick == 5 ? 1 : 0;
-    }
-    RecordProperty(noise.name, num_found);
-    EXPECT_FALSE(exceeds_alpha(num_false_claims))
-        << noise.name << ": " << num_false_claims << " of " << kNumTunings << ", seed " << kSeed;
-  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
@@ -27,6 +28,7 @@ class TuningSession : public ::testing::Test {
     SessionOptions options;
     options.budget = parse_budget(budget);
     options.with_peers = false;
+    options.final_share = final_share_;
     const auto strategy = make_strategy(strategy_name, space_, 7);
     return run_session(
         evaluator_, space_, *strategy, store_, session_, options, events_, interrupted_
@@ -44,6 +46,7 @@ class TuningSession : public ::testing::Test {
   SessionId session_ = store_.begin_session(records::session_info());
   Program program_ = testing::mlp(4, 16, 24, 5, DType::F32);
   SearchSpace space_{program_, host_limits(2)};
+  double final_share_ = 0.0;
   FakeEvaluator evaluator_;
   SilentEvents events_;
   std::atomic<bool> interrupted_ = false;
@@ -207,6 +210,31 @@ TEST_F(TuningSession, UsesWhatSurelyBeatsTheBaselineAndPublishesFreshSamples) {
   EXPECT_NEAR(
       outcome.decision.baselines[0].time_ns.median, by_unroll(space_.default_configuration()), 5.0
   );
+}
+
+/// Finalists that differ in each process by turns, so that no look settles.
+double by_turns(const Configuration& configuration, int process) {
+  return 1e3 * (1.0 + 0.05 * std::sin(process + std::stod(configuration.values.at("unroll"))));
+}
+
+TEST_F(TuningSession, LooksAgainWhileNothingIsSettledAndTimeIsLeft) {
+  evaluator_.time_in_process = by_turns;
+  final_share_ = 1e9;
+
+  const SessionOutcome outcome = run("20");
+
+  std::vector<int> processes;
+  for (const InterleavedRequest& request : evaluator_.measured) {
+    processes.push_back(request.purpose == "final" ? request.num_processes : 0);
+  }
+  EXPECT_EQ(processes, (std::vector<int>{4, 2, 3, 4, 6, 0}));
+  EXPECT_EQ(outcome.decision.detail.at("num_processes"), 19);
+}
+
+TEST_F(TuningSession, LooksOnceWhereNoTimeIsLeft) {
+  evaluator_.time_in_process = by_turns;
+  const SessionOutcome outcome = run("20");
+  EXPECT_EQ(outcome.decision.detail.at("num_processes"), 4);
 }
 
 TEST_F(TuningSession, KeepsTheBaselineAmongEquals) {
