@@ -19,12 +19,12 @@ Selection select_at(
   return select(finalists, baseline, share);
 }
 
-std::optional<Selection> select_by_looks(
+std::optional<Choice> select_by_looks(
     const std::function<Finalists(int num_processes)>& measure,
     const std::function<bool()>& may_go_on,
     const SelectorOptions& options
 ) {
-  std::optional<Selection> selection;
+  std::optional<Choice> choice;
   int num_processes = 0;
   for (const Look& look : looks()) {
     const Finalists finalists = measure(look.num_processes - num_processes);
@@ -32,13 +32,14 @@ std::optional<Selection> select_by_looks(
     if (finalists.entries.empty()) {
       return std::nullopt;
     }
-    selection = select_at(look, finalists.entries, finalists.baseline, options);
-    const bool is_settled = selection->within && *selection->within <= options.indifference;
+    choice = {look, select_at(look, finalists.entries, finalists.baseline, options)};
+    const std::optional<double> within = choice->selection.within;
+    const bool is_settled = within && *within <= options.indifference;
     if (is_settled || !may_go_on()) {
       break;
     }
   }
-  return selection;
+  return choice;
 }
 
 }  // namespace whet

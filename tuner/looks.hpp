@@ -32,10 +32,16 @@ struct Finalists {
   std::size_t baseline = 0;
 };
 
+/// What the last look made of the finalists.
+struct Choice {
+  Look look;
+  Selection selection;
+};
+
 /// Look after look until the pick is surely within the indifference of the fastest finalist, until
 /// `may_go_on` says no, or to the last. `measure` adds blocks of so many fresh processes and
 /// returns the finalists that are left with all their blocks. Nothing when none is left.
-std::optional<Selection> select_by_looks(
+std::optional<Choice> select_by_looks(
     const std::function<Finalists(int num_processes)>& measure,
     const std::function<bool()>& may_go_on,
     const SelectorOptions& options

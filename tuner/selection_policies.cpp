@@ -148,10 +148,9 @@ PolicyChoice ours(SimulatedTimings& timings) {
     measure(timings, choice.finalists, num_processes, finalists.entries);
     return finalists;
   };
-  const Selection selection = select_by_looks(
-                                  measure_more, [] { return true; }, options.selector
-  )
-                                  .value();
+  const auto may_go_on = [] { return true; };
+  const Selection selection =
+      select_by_looks(measure_more, may_go_on, options.selector).value().selection;
   for (const std::size_t tied : selection.tie_set) {
     choice.tie_set.push_back(choice.finalists[tied]);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "tuner/deciding.hpp"
 #include "tuner/looks.hpp"
 
 namespace whet {
@@ -42,7 +43,7 @@ class Session {
     search();
     search_time_ = std::chrono::steady_clock::now() - start_;
     outcome_.interrupted = interrupted_.load();
-    choose_finalists();
+    finalists_ = choose_finalists(outcome_.evaluations, baseline_, options_.num_finalists);
     if (finalists_.empty()) {
       outcome_.decision.verdict = Verdict::NoValid;
     } else {
@@ -60,10 +61,9 @@ class Session {
   /// Takes over what an earlier run of this session has committed.
   void recall() {
     for (EvaluationRecord& record : store_.evaluations(session_)) {
-      // Processes of that run do not pair with processes of this one.
-      std::erase_if(record.evaluation.blocks, [](const SampleBlock& block) {
-        return block.purpose != "screen";
-      });
+      for (const SampleBlock& block : record.evaluation.blocks) {
+        first_process_ = std::max(first_process_, block.process + 1);
+      }
       keep(record.id, std::move(record.evaluation));
     }
   }
@@ -83,7 +83,15 @@ class Session {
     }
   }
 
+  /// Numbers processes of this run after those of earlier ones.
+  void number(std::vector<SampleBlock>& blocks) const {
+    for (SampleBlock& block : blocks) {
+      block.process += first_process_;
+    }
+  }
+
   void commit(Evaluation evaluation) {
+    number(evaluation.blocks);
     const EvaluationId id = store_.add_evaluation(session_, evaluation);
     keep(id, std::move(evaluation));
   }
@@ -129,30 +137,6 @@ class Session {
     }
   }
 
-  /// The baseline, and the fastest others by their screening medians.
-  void choose_finalists() {
-    std::vector<std::pair<double, std::size_t>> valid;
-    for (std::size_t i = 0; i < outcome_.evaluations.size(); ++i) {
-      const Evaluation& evaluation = outcome_.evaluations[i];
-      const std::optional<double> time = median_time_ns(evaluation, "screen");
-      if (evaluation.status != Status::Ok || !time) {
-        continue;
-      }
-      if (evaluation.configuration == baseline_) {
-        finalists_.push_back(i);
-      } else {
-        valid.emplace_back(*time, i);
-      }
-    }
-    // Where the baseline is not valid, the fastest takes its place.
-    std::sort(valid.begin(), valid.end());
-    for (const auto& [time, index] : valid) {
-      if (finalists_.size() <= static_cast<std::size_t>(options_.num_finalists)) {
-        finalists_.push_back(index);
-      }
-    }
-  }
-
   /// Measures the finalists in so many further processes; the blocks of all so far.
   Finalists measure_finalists(int num_processes) {
     InterleavedRequest request{
@@ -166,20 +150,7 @@ class Session {
     }
     absorb(finalists_, evaluator_.measure_interleaved(request));
     num_final_processes_ += num_processes;
-    Finalists finalists;
-    for (const std::size_t index : finalists_) {
-      const Evaluation& evaluation = outcome_.evaluations[index];
-      if (evaluation.configuration == baseline_) {
-        finalists.baseline = finalists.entries.size();
-      }
-      finalists.entries.push_back(
-          {.configuration = evaluation.configuration,
-           .deterministic = evaluation.deterministic,
-           .resources = evaluation.resources,
-           .blocks = blocks_for(evaluation.blocks, "final")}
-      );
-    }
-    return finalists;
+    return finalists_with_blocks(outcome_.evaluations, finalists_, baseline_, first_process_);
   }
 
   /// Commits the blocks of a measurement; what failed in it is no finalist any more.
@@ -188,6 +159,7 @@ class Session {
     for (std::size_t i = 0; i < measured.size(); ++i) {
       InterleavedEntry& entry = result.candidates.at(i);
       Evaluation& evaluation = outcome_.evaluations[measured[i]];
+      number(entry.blocks);
       store_.add_samples(ids_[measured[i]], entry.blocks);
       evaluation.blocks.insert(evaluation.blocks.end(), entry.blocks.begin(), entry.blocks.end());
       if (entry.status == Status::Ok) {
@@ -197,23 +169,12 @@ class Session {
     finalists_ = std::move(left);
     for (PeerEntry& peer : result.peers) {
       if (peer.entry.status == Status::Ok) {
-        peers_.push_back(std::move(peer));
+        number(peer.entry.blocks);
+        peers_.push_back({.name = peer.name, .blocks = std::move(peer.entry.blocks)});
       } else {
         outcome_.decision.detail["peer_problem"] = peer.entry.detail;
       }
     }
-  }
-
-  static std::vector<SampleBlock> blocks_for(
-      const std::vector<SampleBlock>& blocks, const std::string& purpose
-  ) {
-    std::vector<SampleBlock> result;
-    for (const SampleBlock& block : blocks) {
-      if (block.purpose == purpose) {
-        result.push_back(block);
-      }
-    }
-    return result;
   }
 
   void decide() {
@@ -226,36 +187,26 @@ class Session {
     const auto measure = [&](int num_processes) {
       return finalists = measure_finalists(num_processes);
     };
-    const auto selection = select_by_looks(measure, may_go_on, options_.selector);
-    Decision& decision = outcome_.decision;
-    if (!selection) {
-      decision.verdict = Verdict::NoValid;
+    const auto choice = select_by_looks(measure, may_go_on, options_.selector);
+    if (!choice) {
       return;
     }
-    decision.verdict = selection->leaves_baseline ? Verdict::Use : Verdict::KeepBaseline;
-    decision.winner = finalists.entries[selection->pick].configuration;
-    for (const std::size_t tied : selection->tie_set) {
-      decision.tie_set.push_back(finalists.entries[tied].configuration);
-    }
-    decision.detail["num_processes"] = selection->num_processes;
-    decision.detail["mean_log_ratio_to_baseline"] = selection->mean_log_ratio;
-    decision.detail["alpha"] = options_.selector.alpha;
-    decision.detail["indifference"] = options_.selector.indifference;
-    if (selection->within) {
-      decision.detail["within"] = *selection->within;
-    }
-    winner_ = finalists_[selection->pick];
+    Decision decision = advise(*choice, finalists, options_.selector);
+    decision.detail["first_process"] = first_process_;
+    // What went wrong on the way stays in it.
+    decision.detail.update(outcome_.decision.detail);
+    outcome_.decision = std::move(decision);
+    winner_ = finalists_[choice->selection.pick];
     baseline_index_ = finalists_[finalists.baseline];
   }
 
-  /// Times of the winner, the baseline and the peer from processes that the choice has not seen.
+  /// Times of the winner, the baseline and the peers from processes that the choice has not seen.
   void publish() {
     if (!winner_) {
       return;
     }
-    Decision& decision = outcome_.decision;
     std::vector<std::size_t> measured{*winner_};
-    if (baseline_index_ && *baseline_index_ != *winner_) {
+    if (*baseline_index_ != *winner_) {
       measured.push_back(*baseline_index_);
     }
     InterleavedRequest request{
@@ -269,64 +220,19 @@ class Session {
       request.candidates.push_back(outcome_.evaluations[index].configuration);
     }
     absorb(measured, evaluator_.measure_interleaved(request));
-    const auto time_of = [&](std::size_t index) {
-      return summarize(
-          blocks_for(outcome_.evaluations[index].blocks, "publish"), options_.selector.alpha
-      );
+    const auto fresh_blocks = [&](std::size_t index) {
+      return blocks_for(outcome_.evaluations[index], "publish", first_process_);
     };
-    decision.time_ns = time_of(*winner_);
-    if (baseline_index_) {
-      confirm(decision.time_ns, time_of(*baseline_index_));
-    }
-    decision.steps_per_launch = steps_per_launch(*decision.winner);
-    if (baseline_index_) {
-      if (const auto time = time_of(*baseline_index_)) {
-        const Configuration& configuration = outcome_.evaluations[*baseline_index_].configuration;
-        decision.baselines.push_back(
-            {.name = configuration == baseline_ ? "default configuration" : "fastest screened",
-             .time_ns = *time,
-             .steps_per_launch = steps_per_launch(configuration)}
-        );
-      }
-    }
-    compare_with_peers();
-  }
-
-  /// A winner that fresh processes do not find faster than the baseline is no winner.
-  void confirm(const std::optional<TimeSummary>& winner, std::optional<TimeSummary> baseline) {
-    Decision& decision = outcome_.decision;
-    if (decision.verdict != Verdict::Use || !winner || !baseline ||
-        winner->median < baseline->median) {
-      return;
-    }
-    decision.detail["unconfirmed"] = {
-        {"configuration", to_text(*decision.winner)}, {"median_ns", winner->median}};
-    decision.verdict = Verdict::KeepBaseline;
-    winner_ = baseline_index_;
-    decision.winner = outcome_.evaluations[*winner_].configuration;
-    decision.time_ns = std::move(baseline);
-  }
-
-  /// The peers' times, and the fastest peer that is surely faster than the winner.
-  void compare_with_peers() {
-    Decision& decision = outcome_.decision;
-    const std::vector<SampleBlock> winner =
-        blocks_for(outcome_.evaluations[*winner_].blocks, "publish");
-    double fastest_ns = 0.0;
-    for (const PeerEntry& peer : peers_) {
-      const std::vector<SampleBlock>& blocks = peer.entry.blocks;
-      const auto time = summarize(blocks, options_.selector.alpha);
-      if (!time) {
-        continue;
-      }
-      decision.baselines.push_back({.name = peer.name, .time_ns = *time, .steps_per_launch = 1});
-      const bool is_fastest = decision.delegate_to.empty() || time->median < fastest_ns;
-      if (is_fastest && surely_faster(blocks, winner, options_.selector.alpha)) {
-        decision.verdict = Verdict::Delegate;
-        decision.delegate_to = peer.name;
-        fastest_ns = time->median;
-      }
-    }
+    const Configuration& baseline = outcome_.evaluations[*baseline_index_].configuration;
+    whet::publish(
+        outcome_.decision,
+        {.winner = fresh_blocks(*winner_),
+         .baseline = baseline,
+         .is_default = baseline == baseline_,
+         .baseline_blocks = fresh_blocks(*baseline_index_),
+         .peers = peers_},
+        options_.selector
+    );
   }
 
   void add_counts() {
@@ -341,8 +247,8 @@ class Session {
     }
     // Peers have no evaluation of their own: their samples go with the decision.
     Json samples = Json::array();
-    for (const PeerEntry& peer : peers_) {
-      for (const SampleBlock& block : peer.entry.blocks) {
+    for (const FreshSamples::Peer& peer : peers_) {
+      for (const SampleBlock& block : peer.blocks) {
         Json times = Json::array();
         for (const Sample& sample : block.samples) {
           times.push_back(sample.time_ns);
@@ -372,7 +278,8 @@ class Session {
   std::map<Configuration, std::size_t> known_;
   std::vector<std::size_t> finalists_;
   int num_final_processes_ = 0;
-  std::vector<PeerEntry> peers_;  ///< those that were measured
+  std::int64_t first_process_ = 0;         ///< after those of earlier runs of this session
+  std::vector<FreshSamples::Peer> peers_;  ///< those that were measured
   std::optional<std::size_t> winner_;
   std::optional<std::size_t> baseline_index_;
   Spent spent_;

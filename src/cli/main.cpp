@@ -225,18 +225,27 @@ void add_retime(CLI::App& app, Arguments& arguments) {
 }
 
 void add_replay(CLI::App& app, Arguments& arguments) {
-  CLI::App& replay = *app.add_subcommand("replay", "Say how often ways to select a winner err");
+  CLI::App& replay = *app.add_subcommand("replay", "Decide again from stored samples");
   ReplayOptions& options = arguments.replay;
-  // Required, so that replaying what is stored may become another way to call it.
-  replay
-      .add_flag("--simulated", options.simulated, "on timings whose truth is known; takes minutes")
-      ->required();
+  CLI::Option& files = *replay.add_option(
+      "FILE", options.files, "reports with their samples (default: every session of the database)"
+  );
+  add_database(replay, options.database);
+  CLI::Option& simulated = *replay.add_flag(
+      "--simulated",
+      options.simulated,
+      "say how often ways to select err, on timings whose truth is known; takes minutes"
+  );
+  simulated.excludes(&files);
   replay.add_option("--tunings", options.num_tunings, "of each truth, setting and policy")
-      ->check(CLI::PositiveNumber);
-  replay.add_option("--seed", options.seed, "of all that is drawn");
+      ->check(CLI::PositiveNumber)
+      ->needs(&simulated);
+  replay.add_option("--seed", options.seed, "of all that is drawn")->needs(&simulated);
   replay.add_flag("--json", options.json, "print one JSON document");
   replay.callback([&arguments] {
-    arguments.command = [&arguments] { return run_replay(arguments.replay); };
+    arguments.command = [&arguments] {
+      return run_replay(arguments.replay, arguments.environment);
+    };
   });
 }
 

@@ -88,6 +88,10 @@ void append_entry(Json& json, const SessionReport& report, Samples samples) {
   json["decision"] =
       samples == Samples::Kept ? report.decision.detail : detail_without_samples(report.decision);
   if (samples == Samples::Kept) {
+    json["tie_set"] = Json::array();
+    for (const Configuration& tied : report.decision.tie_set) {
+      json["tie_set"].push_back(tied.values);
+    }
     Json list = Json::array();
     for (const Evaluation& evaluation : report.evaluations) {
       list.push_back(to_json(evaluation));

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "report/format.hpp"
+#include "report/read_report.hpp"
 #include "report/session_report.hpp"
 #include "report/tables.hpp"
 
@@ -47,6 +49,43 @@ TEST(FormatSpeedup, IsWithheldWhenProcessesDisagree) {
   EXPECT_EQ(format_speedup({.median = 20, .low = 19.9, .high = 20.1}, steady), "2.00 x");
   EXPECT_EQ(format_speedup(wild, steady), "unsteady");
   EXPECT_EQ(format_speedup(steady, wild), "unsteady");
+}
+
+TEST(ReadReport, ReadsWhatAReportHolds) {
+  SessionReport report = example();
+  report.decision.tie_set = {*report.decision.winner};
+  report.evaluations.front().source_sha256 = "ab";
+
+  const auto read = read_report(report_document("r", {report, report}, Samples::Kept), "r.json");
+
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[1].workload, report.workload);
+  EXPECT_EQ(read[1].decision, report.decision);
+  EXPECT_EQ(read[1].evaluations, report.evaluations);
+}
+
+/// What read_report says of a document that it refuses.
+std::string refusal(const Json& document) {
+  try {
+    read_report(document, "r.json");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReadReport, NamesFileEntryAndFieldOfWhatItRefuses) {
+  EXPECT_NE(
+      refusal({{"schema", "x"}}).find("r.json: schema: expected whet.report/1"), std::string::npos
+  );
+  EXPECT_NE(refusal(Json::array()).find("r.json: schema"), std::string::npos);
+  Json document = report_document("r", {example(), example()}, Samples::Kept);
+  document["entries"][1]["evaluations"][0].erase("status");
+  const std::string message = refusal(document);
+  EXPECT_NE(message.find("r.json: entry 1: "), std::string::npos) << message;
+  EXPECT_NE(message.find("status"), std::string::npos) << message;
+  const Json left = result_document(example(), Samples::Left);
+  EXPECT_NE(refusal(left).find("entry 0: "), std::string::npos);
 }
 
 TEST(ResultDocument, LeavesRawSamplesToReportFiles) {

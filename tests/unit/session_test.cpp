@@ -11,6 +11,7 @@
 #include "support/fake_evaluator.hpp"
 #include "support/programs.hpp"
 #include "support/record_samples.hpp"
+#include "tuner/replay.hpp"
 
 namespace whet {
 namespace {
@@ -241,6 +242,22 @@ TEST_F(TuningSession, KeepsTheBaselineAmongEquals) {
   const SessionOutcome outcome = run("20");
   EXPECT_EQ(outcome.decision.verdict, Verdict::KeepBaseline);
   EXPECT_EQ(outcome.decision.winner, space_.default_configuration());
+}
+
+TEST_F(TuningSession, DecidesAgainAsItDidFromWhatIsStored) {
+  final_share_ = 1e9;
+  for (const auto& time_in_process : {decltype(evaluator_.time_in_process){}, {by_turns}}) {
+    for (const char* budget : {"10", "20"}) {  // the second goes on where the first stopped
+      evaluator_.time_ns = by_unroll;
+      evaluator_.time_in_process = time_in_process;
+      const Decision decision = run(budget).decision;
+      std::vector<Evaluation> evaluations;
+      for (EvaluationRecord& record : committed()) {
+        evaluations.push_back(std::move(record.evaluation));
+      }
+      EXPECT_EQ(differences(decision, replay(evaluations, decision)), std::vector<std::string>{});
+    }
+  }
 }
 
 TEST_F(TuningSession, ShowsEveryEvaluationToTheProgressBar) {
