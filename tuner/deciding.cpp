@@ -122,6 +122,9 @@ Decision advise(const Choice& choice, const Finalists& finalists, const Selector
   decision.detail["alpha"] = options.alpha;
   decision.detail["alpha_share"] = choice.look.alpha_share;
   decision.detail["indifference"] = options.indifference;
+  if (options.process_sd > 0.0) {
+    decision.detail["process_sd"] = options.process_sd;
+  }
   if (selection.within) {
     decision.detail["within"] = *selection.within;
   }

@@ -1,5 +1,7 @@
 #include "tuner/looks.hpp"
 
+#include <algorithm>
+
 namespace whet {
 
 const std::vector<Look>& looks() {
@@ -17,6 +19,13 @@ Selection select_at(
   SelectorOptions share = options;
   share.alpha *= look.alpha_share;
   return select(finalists, baseline, share);
+}
+
+double comparison_alpha(
+    const Look& look, std::size_t num_finalists, const SelectorOptions& options
+) {
+  return kTieShare * options.alpha * look.alpha_share /
+         std::max(1.0, static_cast<double>(num_finalists) - 1.0);
 }
 
 std::optional<Choice> select_by_looks(

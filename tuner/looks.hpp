@@ -27,6 +27,11 @@ Selection select_at(
     const SelectorOptions& options
 );
 
+/// With which probability a comparison of two of `num_finalists` may err at `look`.
+double comparison_alpha(
+    const Look& look, std::size_t num_finalists, const SelectorOptions& options
+);
+
 struct Finalists {
   std::vector<Finalist> entries;
   std::size_t baseline = 0;

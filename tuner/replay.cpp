@@ -98,7 +98,8 @@ Decision replay(const std::vector<Evaluation>& evaluations, const Decision& deci
   }
   const SelectorOptions options{
       .alpha = detail.value("alpha", SelectorOptions{}.alpha),
-      .indifference = detail.value("indifference", SelectorOptions{}.indifference)};
+      .indifference = detail.value("indifference", SelectorOptions{}.indifference),
+      .process_sd = detail.value("process_sd", 0.0)};
   const Configuration& default_configuration = evaluations.front().configuration;
   const Finalists finalists =
       finalists_with_blocks(evaluations, indices, default_configuration, first_process);

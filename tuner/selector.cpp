@@ -16,12 +16,6 @@
 namespace whet {
 namespace {
 
-// How alpha is shared out among the claims of a tuning. The first two are equal, so that the
-// baseline is in the tie set exactly when nothing surely beats it.
-constexpr double kTieShare = 0.4;
-constexpr double kBaselineShare = 0.4;
-constexpr double kPeerShare = 0.2;
-
 /// Mean log of the block medians in each process.
 std::map<std::int64_t, double> log_times(const std::vector<SampleBlock>& blocks) {
   std::map<std::int64_t, std::vector<double>> medians;
@@ -74,16 +68,30 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
   return result;
 }
 
-/// One-sided p value that `a` is faster than `b`.
-double p_faster(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() < 2 ? 1.0 : t_test_less(estimate_mean(differences(a, b)), 0.0);
-}
+/// Finalists in pairs: log times by process, and the noise that a pair has at least.
+struct Pairs {
+  Rows rows;
+  double process_sd = 0.0;
 
-/// log(a / b) exceeds it with probability alpha.
-double upper_bound(const std::vector<double>& a, const std::vector<double>& b, double alpha) {
-  return a.size() < 2 ? std::numeric_limits<double>::infinity()
-                      : t_upper_bound(estimate_mean(differences(a, b)), alpha);
-}
+  std::size_t num_processes() const { return rows.front().size(); }
+
+  /// Of log(i / j); there are at least two processes.
+  MeanEstimate difference(std::size_t i, std::size_t j) const {
+    MeanEstimate estimate = estimate_mean(differences(rows[i], rows[j]));
+    const double least = process_sd * std::sqrt(2.0 / static_cast<double>(num_processes()));
+    estimate.standard_error = std::max(estimate.standard_error, least);
+    return estimate;
+  }
+  /// One-sided p value that i is faster than j.
+  double p_faster(std::size_t i, std::size_t j) const {
+    return num_processes() < 2 ? 1.0 : t_test_less(difference(i, j), 0.0);
+  }
+  /// log(i / j) exceeds it with probability alpha.
+  double upper_bound(std::size_t i, std::size_t j, double alpha) const {
+    return num_processes() < 2 ? std::numeric_limits<double>::infinity()
+                               : t_upper_bound(difference(i, j), alpha);
+  }
+};
 
 /// Which hypotheses Holm's method rejects at level alpha.
 std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
@@ -102,13 +110,13 @@ std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
   return rejected;
 }
 
-std::vector<std::size_t> beating(const Rows& rows, std::size_t baseline, double alpha) {
+std::vector<std::size_t> beating(const Pairs& pairs, std::size_t baseline, double alpha) {
   std::vector<std::size_t> others;
   std::vector<double> p_values;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < pairs.rows.size(); ++i) {
     if (i != baseline) {
       others.push_back(i);
-      p_values.push_back(p_faster(rows[i], rows[baseline]));
+      p_values.push_back(pairs.p_faster(i, baseline));
     }
   }
   const std::vector<bool> rejected = holm(p_values, alpha);
@@ -123,17 +131,19 @@ std::vector<std::size_t> beating(const Rows& rows, std::size_t baseline, double 
 
 /// What of alpha falls to each rival of a finalist. The fastest is wrongly beaten, or its distance
 /// wrongly bounded, in one of so many comparisons.
-double rival_alpha(const Rows& rows, double alpha) {
-  return alpha / std::max(1.0, static_cast<double>(rows.size()) - 1.0);
+double rival_alpha(const Pairs& pairs, double alpha) {
+  return alpha / std::max(1.0, static_cast<double>(pairs.rows.size()) - 1.0);
 }
 
 /// Finalists that no other surely beats.
-std::vector<std::size_t> undefeated(const Rows& rows, double alpha) {
+std::vector<std::size_t> undefeated(const Pairs& pairs, double alpha) {
+  const double share = rival_alpha(pairs, alpha);
   std::vector<std::size_t> result;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool is_beaten = std::any_of(rows.begin(), rows.end(), [&](const auto& rival) {
-      return &rival != &rows[i] && p_faster(rival, rows[i]) <= rival_alpha(rows, alpha);
-    });
+  for (std::size_t i = 0; i < pairs.rows.size(); ++i) {
+    bool is_beaten = false;
+    for (std::size_t rival = 0; rival < pairs.rows.size(); ++rival) {
+      is_beaten = is_beaten || (rival != i && pairs.p_faster(rival, i) <= share);
+    }
     if (!is_beaten) {
       result.push_back(i);
     }
@@ -144,12 +154,12 @@ std::vector<std::size_t> undefeated(const Rows& rows, double alpha) {
 /// By how much, in the logarithm, finalist `i` may be slower than the fastest, which is in
 /// `tie_set`. The bounds hold for all i at once, so that i may be chosen after looking at them.
 double log_within(
-    const Rows& rows, std::size_t i, const std::vector<std::size_t>& tie_set, double alpha
+    const Pairs& pairs, std::size_t i, const std::vector<std::size_t>& tie_set, double alpha
 ) {
   double bound = 0.0;
   for (const std::size_t j : tie_set) {
     if (j != i) {
-      bound = std::max(bound, upper_bound(rows[i], rows[j], rival_alpha(rows, alpha)));
+      bound = std::max(bound, pairs.upper_bound(i, j, rival_alpha(pairs, alpha)));
     }
   }
   return bound;
@@ -189,18 +199,18 @@ Selection select(
     const std::vector<Finalist>& finalists, std::size_t baseline, const SelectorOptions& options
 ) {
   WHET_CHECK(baseline < finalists.size(), "baseline {} of {}", baseline, finalists.size());
-  const Rows rows = common_rows(finalists);
+  const Pairs pairs{.rows = common_rows(finalists), .process_sd = options.process_sd};
   Selection selection;
   selection.pick = baseline;
-  selection.num_processes = static_cast<int>(rows.front().size());
-  for (const std::vector<double>& row : rows) {
-    selection.mean_log_ratio.push_back(row.empty() ? 0.0 : mean(row) - mean(rows[baseline]));
+  selection.num_processes = static_cast<int>(pairs.num_processes());
+  for (const std::vector<double>& row : pairs.rows) {
+    selection.mean_log_ratio.push_back(row.empty() ? 0.0 : mean(row) - mean(pairs.rows[baseline]));
   }
-  selection.tie_set = undefeated(rows, kTieShare * options.alpha);
-  selection.beat_baseline = beating(rows, baseline, kBaselineShare * options.alpha);
+  selection.tie_set = undefeated(pairs, kTieShare * options.alpha);
+  selection.beat_baseline = beating(pairs, baseline, kBaselineShare * options.alpha);
   selection.leaves_baseline = !selection.beat_baseline.empty();
   const auto within = [&](std::size_t i) {
-    return log_within(rows, i, selection.tie_set, kTieShare * options.alpha);
+    return log_within(pairs, i, selection.tie_set, kTieShare * options.alpha);
   };
   if (selection.leaves_baseline) {
     std::vector<std::size_t> candidates = eligible(selection);
@@ -225,8 +235,9 @@ Selection select(
 bool surely_faster(
     const std::vector<SampleBlock>& peer, const std::vector<SampleBlock>& ours, double alpha
 ) {
-  const Rows rows = common_rows({Finalist{{}, false, {}, peer}, Finalist{{}, false, {}, ours}});
-  return p_faster(rows[0], rows[1]) <= kPeerShare * alpha;
+  const Pairs pairs{
+      .rows = common_rows({Finalist{{}, false, {}, peer}, Finalist{{}, false, {}, ours}})};
+  return pairs.p_faster(0, 1) <= kPeerShare * alpha;
 }
 
 std::optional<TimeSummary> summarize(const std::vector<SampleBlock>& blocks, double alpha) {

@@ -19,9 +19,18 @@ struct Finalist {
   std::vector<SampleBlock> blocks;
 };
 
+/// What of alpha falls to each claim of a tuning. The first two are equal, so that the baseline is
+/// in the tie set exactly when nothing surely beats it.
+constexpr double kTieShare = 0.4;
+constexpr double kBaselineShare = 0.4;
+constexpr double kPeerShare = 0.2;
+
 struct SelectorOptions {
   double alpha = 0.05;         ///< P(a claim is made and is false) is at most this
   double indifference = 0.01;  ///< differences below this fraction do not matter
+  /// Noise of this device as an A/A test found it (NoiseFloor::process_sd): no comparison is taken
+  /// for surer than it allows, however well few processes happen to agree. 0: not known.
+  double process_sd = 0.0;
 
   bool operator==(const SelectorOptions&) const = default;
 };

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/subprocess.hpp"
-#include "cli/session_model.hpp"
+#include "cli/device_files.hpp"
 #include "model/calibration.hpp"
 
 namespace whet {
@@ -68,7 +68,7 @@ int run_calibrate(const CalibrateOptions& options, const Environment& environmen
     ));
   }
   const std::filesystem::path path = options.output.empty()
-                                         ? calibrated_costs_path(device.limits, environment)
+                                         ? device_file("costs", device.limits, environment)
                                          : std::filesystem::path(options.output);
   if (path.empty()) {
     throw EnvironmentError(

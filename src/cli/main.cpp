@@ -15,6 +15,7 @@
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
 #include "cli/evaluate.hpp"
+#include "cli/noise.hpp"
 #include "cli/replay.hpp"
 #include "cli/report.hpp"
 #include "cli/retime.hpp"
@@ -36,10 +37,12 @@ struct Arguments {
   Command command;
   BestOptions best;
   CalibrateOptions calibrate;
-  bool calibrates = false;  ///< doctor
+  bool calibrates = false;   ///< doctor
+  bool tests_noise = false;  ///< doctor
   DbCheckOptions db_check;
   DoctorOptions doctor;
   EvaluateOptions evaluate;
+  NoiseOptions noise;
   ReplayOptions replay;
   ReportOptions report;
   RetimeOptions retime;
@@ -151,15 +154,38 @@ void add_doctor(CLI::App& app, Arguments& arguments) {
       arguments.calibrates,
       "instead: measure what launches, barriers and memory cost (--target), and store it"
   );
-  doctor
-      .add_option("--output", arguments.calibrate.output, "where to instead of beside the records")
-      ->needs(calibrate);
+  NoiseOptions& noise = arguments.noise;
+  CLI::Option* noise_flag = doctor.add_flag(
+      "--noise",
+      arguments.tests_noise,
+      "instead: tune over copies of one kernel, and store how timings scatter here (--target)"
+  );
+  noise_flag->excludes(calibrate);
+  doctor.add_option("--workload", noise.workload, "what is copied (default: online)")
+      ->needs(noise_flag);
+  doctor.add_option("--copies", noise.num_candidates, "beside the baseline (default: 50)")
+      ->check(CLI::PositiveNumber)
+      ->needs(noise_flag);
+  doctor.add_option(
+      "--output",
+      arguments.calibrate.output,
+      "of --calibrate or --noise: where to instead of beside the records"
+  );
   add_device(doctor, arguments.calibrate.device);
   doctor.callback([&arguments] {
     arguments.command = [&arguments] {
       if (arguments.calibrates) {
         arguments.calibrate.json = arguments.doctor.json;
         return run_calibrate(arguments.calibrate, arguments.environment);
+      }
+      if (arguments.tests_noise) {
+        arguments.noise.device = arguments.calibrate.device;
+        arguments.noise.output = arguments.calibrate.output;
+        arguments.noise.json = arguments.doctor.json;
+        return run_noise(arguments.noise, arguments.environment);
+      }
+      if (!arguments.calibrate.output.empty()) {
+        throw UserError("--output: expected --calibrate or --noise beside it");
       }
       return run_doctor(arguments.doctor, arguments.environment);
     };

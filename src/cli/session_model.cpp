@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "base/error.hpp"
+#include "cli/device_files.hpp"
 #include "ir/workload.hpp"
 #include "model/predict.hpp"
 #include "schedule/resolve.hpp"
@@ -60,20 +59,9 @@ std::optional<DeviceLimits> shipped_limits(
 
 }  // namespace
 
-fs::path calibrated_costs_path(const DeviceLimits& limits, const Environment& environment) {
-  if (environment.database.empty()) {
-    return {};
-  }
-  std::string file = device_class(limits);
-  std::ranges::replace_if(
-      file, [](unsigned char c) { return std::isalnum(c) == 0; }, '_'
-  );
-  return environment.database.parent_path() / "costs" / (file + ".json");
-}
-
 std::optional<DeviceCosts> known_costs(const DeviceLimits& limits, const Environment& environment) {
   std::error_code error;
-  const fs::path calibrated = calibrated_costs_path(limits, environment);
+  const fs::path calibrated = device_file("costs", limits, environment);
   if (!calibrated.empty() && fs::exists(calibrated, error)) {
     return load_device_costs(calibrated);
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,12 +12,6 @@
 #include "store/record_store.hpp"
 
 namespace whet {
-
-/// Where `whet doctor --calibrate` keeps what it measures of devices of this class: beside the
-/// records. Empty if there is no such folder.
-std::filesystem::path calibrated_costs_path(
-    const DeviceLimits& limits, const Environment& environment
-);
 
 /// What is known of a device: measured here, else shipped for a device of its name, else nothing.
 /// Throws UserError for a file that does not parse.

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "cli/evaluator_setup.hpp"
 #include "cli/interruption.hpp"
+#include "cli/noise.hpp"
 #include "cli/progress.hpp"
 #include "cli/record_identity.hpp"
 #include "cli/session_model.hpp"
@@ -170,7 +171,9 @@ TunedWorkload tune_workload(
     const Environment& environment
 ) {
   const SessionOptions session_options{
-      .budget = parse_budget(options.budget), .selector = {}, .seed = options.seed};
+      .budget = parse_budget(options.budget),
+      .selector = {.process_sd = known_process_sd(device.limits, environment)},
+      .seed = options.seed};
   const SearchSpace space(workload.workload.step, device.limits);
   std::optional<ModelInputs> model;
   if (auto costs = known_costs(device.limits, environment)) {

@@ -179,6 +179,15 @@ TEST(Selector, ClaimsNothingFromOneProcess) {
   EXPECT_EQ(select({timed("base", {100}), timed("fast", {50})}, 0, {}).within, std::nullopt);
 }
 
+TEST(Selector, IsNoSurerThanTheNoiseOfTheDeviceAllows) {
+  const std::vector<Finalist> finalists{
+      timed("a", {1000, 1001, 1000, 1001}), timed("b", {980, 981, 980, 981})};
+  EXPECT_TRUE(select(finalists, 0, {}).leaves_baseline);
+  const Selection selection = select(finalists, 0, {.process_sd = 0.02});
+  EXPECT_FALSE(selection.leaves_baseline);
+  EXPECT_GT(selection.within.value(), 0.05);
+}
+
 TEST(Selector, FindsAPeerFasterOnlyWhenItSurelyIs) {
   const std::vector<SampleBlock> ours = timed("ours", {100, 101, 99, 100}).blocks;
   EXPECT_TRUE(surely_faster(timed("peer", {80, 81, 79.5, 80}).blocks, ours, 0.05));
