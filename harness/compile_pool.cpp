@@ -16,25 +16,32 @@ CompileResponse ended(Status status, const std::string& detail) {
   return response;
 }
 
-/// One request on `child`, which is started when there is none and dropped when it failed.
+/// One request on `child`, which is started when there is none and dropped when it failed. A child
+/// that dies blames nobody at first: the request is tried once more, in a fresh one.
 CompileResponse compile_on(
     std::optional<ChildProcess>& child,
     const CompilePool::Options& options,
     const CompileRequest& request,
     const std::atomic<bool>& cancelled
 ) {
-  if (!child) {
-    child.emplace(start_of(options.command));
+  for (bool is_first = true;; is_first = false) {
+    if (!child) {
+      child.emplace(start_of(options.command));
+    }
+    std::variant<CompileResponse, ChildFault> outcome =
+        ask<CompileResponse>(*child, request, options.deadline, &cancelled);
+    if (auto* response = std::get_if<CompileResponse>(&outcome)) {
+      return std::move(*response);
+    }
+    const ChildFault& fault = std::get<ChildFault>(outcome);
+    child.reset();
+    if (fault.kind == ChildFault::Kind::TimedOut) {
+      return ended(Status::CompileTimedOut, fault.detail);
+    }
+    if (!is_first) {
+      return ended(Status::CompileFailed, fault.detail);
+    }
   }
-  std::variant<CompileResponse, ChildFault> outcome =
-      ask<CompileResponse>(*child, request, options.deadline, &cancelled);
-  if (auto* response = std::get_if<CompileResponse>(&outcome)) {
-    return std::move(*response);
-  }
-  const ChildFault& fault = std::get<ChildFault>(outcome);
-  child.reset();
-  const bool timed_out = fault.kind == ChildFault::Kind::TimedOut;
-  return ended(timed_out ? Status::CompileTimedOut : Status::CompileFailed, fault.detail);
 }
 
 }  // namespace

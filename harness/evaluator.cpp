@@ -216,7 +216,7 @@ void Evaluator::run_with_retry(const CompileResponse& compiled, Evaluation& eval
   const bool is_fault = outcome.status == Status::Crashed || outcome.status == Status::TimedOut ||
                         outcome.status == Status::LaunchFailed ||
                         outcome.status == Status::OutOfMemory;
-  if (is_fault && !worker_->is_fresh()) {
+  if (is_fault) {
     evaluation = untouched;
     start_worker();
     outcome = run_candidate(compiled, evaluation);

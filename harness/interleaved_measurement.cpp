@@ -200,12 +200,13 @@ InterleavedResult measure_interleaved(
     if (blocks.fault.status == Status::Ok) {
       keep(std::move(blocks), result);
       ++process;
+      num_innocent_faults = 0;
       continue;
     }
     if (blame(setup, compiled, positions, result) == 0 &&
         ++num_innocent_faults >= kMaxInnocentFaults) {
       throw EnvironmentError(fmt::format(
-          "measuring failed {} times, but no candidate fails alone; is the machine shared or out "
+          "measuring failed {} times in a row, but no candidate fails alone; is the machine shared or out "
           "of "
           "memory? Last: {}",
           num_innocent_faults,

@@ -57,7 +57,6 @@ Answer WorkerClient::exchange(const Request& request, std::chrono::milliseconds 
 }
 
 Outcome WorkerClient::load(const LoadRequest& request) {
-  ++num_loaded_;
   return exchange<Outcome>(request, deadlines_.load);
 }
 

@@ -45,8 +45,6 @@ class WorkerClient {
 
   /// False after a fault, or when the worker said that it must not be used again.
   bool is_usable() const { return is_usable_; }
-  /// Nothing but the candidates of the current request was ever loaded.
-  bool is_fresh() const { return num_loaded_ <= 1; }
 
  private:
   template <typename Answer, typename Request>
@@ -56,7 +54,6 @@ class WorkerClient {
   ChildProcess child_;
   std::string device_;
   bool is_usable_ = true;
-  int num_loaded_ = 0;
 };
 
 }  // namespace whet

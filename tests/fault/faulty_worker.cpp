@@ -3,6 +3,7 @@
 // A process that finds a file in the folder TOKENS removes it, and misbehaves at the NTH request of
 // kind REQUEST; one that finds none is the real worker.
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -64,6 +65,8 @@ std::string frame_around(const std::string& payload) {
   write_file_atomically(tokens.string() + ".committed", std::to_string(::getpid()));
   if (fault == "hang") {
     sleep_forever();
+  } else if (fault == "kill") {
+    ::raise(SIGKILL);
   } else if (fault == "text") {
     write_raw("Segmentation fault? No: a library that prints where it should not.\n");
   } else if (fault == "not-json") {
