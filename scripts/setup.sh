@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh            packages, LibTorch for C++, NVRTC
 #   scripts/setup.sh --python   also a torch that Python can import (capture, peers)
+#   scripts/setup.sh --browser  also Chromium, in which a test opens the HTML report (else it skips)
 #
 # WHET_TORCH=pip|system|off says where LibTorch comes from (default pip: the pinned wheel in .venv,
 # unless python3 already has torch). Exit code 3: the environment lacks something; the message says what.
@@ -59,6 +60,21 @@ install_packages() {
   apt-get -qq update || refuse "packages: apt-get update failed (is there a network?)"
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" \
     >/dev/null || refuse "packages: apt-get could not install ${missing[*]}"
+}
+
+install_browser() {
+  if command -v chromium >/dev/null; then
+    say "browser: $(command -v chromium)"
+    return
+  fi
+  if ! command -v apt-get >/dev/null || ((EUID != 0)); then
+    say "browser: no Chromium, and only root on Debian or Ubuntu gets it here; its test will skip"
+    return
+  fi
+  say "browser: installing chromium"
+  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+    --no-install-recommends chromium >/dev/null; } ||
+    say "browser: apt-get could not install chromium; its test will skip"
 }
 
 # The version of torch that interpreter $1 would import, found without importing it.
@@ -153,16 +169,17 @@ install_nvrtc() {
 }
 
 main() {
-  local with_python='' torch=${WHET_TORCH:-pip} argument
+  local with_python='' with_browser='' torch=${WHET_TORCH:-pip} argument
   for argument in "$@"; do
     case $argument in
       --python) with_python=yes ;;
+      --browser) with_browser=yes ;;
       -h | --help)
-        sed -n '2,10s/^# \{0,1\}//p' scripts/setup.sh
+        sed -n '2,11s/^# \{0,1\}//p' scripts/setup.sh
         return
         ;;
       *)
-        printf 'setup: unknown argument %s (there is --python)\n' "$argument" >&2
+        printf 'setup: unknown argument %s (there are --python and --browser)\n' "$argument" >&2
         exit 2
         ;;
     esac
@@ -182,6 +199,7 @@ main() {
     off) say "torch: off" ;;
   esac
   if [[ -n $with_python ]]; then install_torch_for_python; fi
+  if [[ -n $with_browser ]]; then install_browser; fi
   install_nvrtc
 }
 

@@ -210,7 +210,7 @@ void add_report(CLI::App& app, Arguments& arguments) {
   report.add_option("workload", options.workload, "only this workload");
   add_dims(report, options.dims);
   CLI::Option* format =
-      report.add_option("--format", options.format, "text, markdown, csv or json");
+      report.add_option("--format", options.format, "text, markdown, csv, json or html");
   CLI::Option* knobs = report.add_flag(
       "--knobs", options.knobs, "best time by value of each knob; cost of its default"
   );

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "cli/session_model.hpp"
 #include "cli/workload_choice.hpp"
+#include "report/html.hpp"
 #include "report/knob_tables.hpp"
 #include "report/ranking.hpp"
 #include "report/stored_sessions.hpp"
@@ -17,9 +18,8 @@ namespace {
 constexpr const char* kTitle = "whet: tuned workloads";
 
 /// Throws UserError.
-[[noreturn]] void refuse_format(const std::string& format) {
-  throw UserError(fmt::format("--format: expected text, markdown, csv or json, found '{}'", format)
-  );
+[[noreturn]] void refuse_format(const std::string& expected, const std::string& format) {
+  throw UserError(fmt::format("--format: expected {}, found '{}'", expected, format));
 }
 
 std::string render_knobs(const std::string& format, const std::vector<SessionReport>& sessions) {
@@ -39,7 +39,7 @@ std::string render_knobs(const std::string& format, const std::vector<SessionRep
   if (format == "json") {
     return knobs_document(reports).dump(2) + "\n";
   }
-  refuse_format(format);
+  refuse_format("text, markdown, csv or json with --knobs", format);
 }
 
 std::string render(const std::string& format, const std::vector<SessionReport>& reports) {
@@ -55,7 +55,10 @@ std::string render(const std::string& format, const std::vector<SessionReport>& 
   if (format == "json") {
     return report_document(kTitle, reports, Samples::Kept).dump(2) + "\n";
   }
-  refuse_format(format);
+  if (format == "html") {
+    return to_html(kTitle, reports);
+  }
+  refuse_format("text, markdown, csv, json or html", format);
 }
 
 int report_sessions(

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "cli/tuning_session.hpp"
+#include "report/html.hpp"
 #include "report/tables.hpp"
 #include "tuner/budget.hpp"
 #include "tuner/strategy.hpp"
@@ -55,6 +56,7 @@ std::filesystem::path write_reports(
   write_file_atomically(
       folder / (name + ".json"), report_document(name, reports, Samples::Kept).dump(1) + "\n"
   );
+  write_file_atomically(folder / (name + ".html"), to_html("whet: " + name, reports));
   const std::filesystem::path page = folder / (name + ".md");
   write_file_atomically(page, to_markdown("whet: " + name, reports));
   return page;

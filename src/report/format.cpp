@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
 
 namespace whet {
 
@@ -18,19 +17,20 @@ std::string three_digits(double value) {
 
 }  // namespace
 
-std::string format_time(double time_ns) {
-  struct Unit {
-    double ns;
-    std::string_view name;
-  };
-  constexpr std::array kUnits{Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "µs"}};
-  for (const Unit& unit : kUnits) {
+TimeUnit time_unit(double time_ns) {
+  constexpr std::array kUnits{TimeUnit{1e9, "s"}, TimeUnit{1e6, "ms"}, TimeUnit{1e3, "µs"}};
+  for (const TimeUnit& unit : kUnits) {
     // 999.5 of the smaller unit would print as 1000.
     if (time_ns >= 0.9995 * unit.ns) {
-      return fmt::format("{} {}", three_digits(time_ns / unit.ns), unit.name);
+      return unit;
     }
   }
-  return fmt::format("{} ns", three_digits(time_ns));
+  return {1.0, "ns"};
+}
+
+std::string format_time(double time_ns) {
+  const TimeUnit unit = time_unit(time_ns);
+  return fmt::format("{} {}", three_digits(time_ns / unit.ns), unit.name);
 }
 
 std::string format_summary(const TimeSummary& time_ns) {
@@ -64,6 +64,30 @@ std::string format_limit(std::optional<double> limit_ns, const TimeSummary& time
   return fmt::format(
       "{}, measured / limit {:.1f}", format_time(*limit_ns), time_ns.median / *limit_ns
   );
+}
+
+std::string describe_verdict(const Decision& decision) {
+  switch (decision.verdict) {
+    case Verdict::Use:
+      return "Use: the winner surely beats the untuned baseline";
+    case Verdict::KeepBaseline:
+      return "KeepBaseline: nothing surely beats the untuned baseline";
+    case Verdict::Delegate:
+      return fmt::format("Delegate: {} is surely faster; use that", decision.delegate_to);
+    case Verdict::NoValid:
+      break;
+  }
+  return "NoValid: no candidate was valid";
+}
+
+std::string unsteady_names(const Decision& decision) {
+  std::string names = decision.time_ns && is_unsteady(*decision.time_ns) ? "winner" : "";
+  for (const MeasuredBaseline& baseline : decision.baselines) {
+    if (is_unsteady(baseline.time_ns)) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", baseline.name);
+    }
+  }
+  return names;
 }
 
 std::string format_duration(double seconds) {

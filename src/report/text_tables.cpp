@@ -10,31 +10,6 @@
 namespace whet {
 namespace {
 
-std::string describe_verdict(const Decision& decision) {
-  switch (decision.verdict) {
-    case Verdict::Use:
-      return "Use: the winner surely beats the untuned baseline";
-    case Verdict::KeepBaseline:
-      return "KeepBaseline: nothing surely beats the untuned baseline";
-    case Verdict::Delegate:
-      return fmt::format("Delegate: {} is surely faster; use that", decision.delegate_to);
-    case Verdict::NoValid:
-      break;
-  }
-  return "NoValid: no candidate was valid";
-}
-
-/// What was measured so unsteadily that no ratio with it may be quoted.
-std::string unsteady_names(const Decision& decision) {
-  std::string names = decision.time_ns && is_unsteady(*decision.time_ns) ? "winner" : "";
-  for (const MeasuredBaseline& baseline : decision.baselines) {
-    if (is_unsteady(baseline.time_ns)) {
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", baseline.name);
-    }
-  }
-  return names;
-}
-
 std::string describe_counts(const SessionReport& report) {
   std::string text;
   for (const auto& [status, count] : count_statuses(report.evaluations)) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "report/axis.hpp"
+#include "report/markup.hpp"
 #include "report/timeline_summary.hpp"
 
 namespace whet {
@@ -47,30 +49,6 @@ std::string_view colour_of(const TimelineSlice& slice) {
   return kPhaseColours[slice.phase_idx % kPhaseColours.size()];
 }
 
-/// Fit for XML, and for one line.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
-
 std::string shortened(const std::string& text) {
   if (text.size() <= kMaxCharacters) {
     return text;
@@ -80,18 +58,6 @@ std::string shortened(const std::string& text) {
     --end;  // not inside a character of UTF-8
   }
   return text.substr(0, end) + "…";
-}
-
-/// 1, 2 or 5 times a power of ten, so that about ten of them make `total_ns`.
-double axis_step(double total_ns) {
-  const double least = total_ns / 10.0;
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least) {
-      return factor * power;
-    }
-  }
-  return 10.0 * power;
 }
 
 class Picture {
@@ -135,7 +101,11 @@ class Picture {
 
   void text(double x, double y, const std::string& words, std::string_view attributes = "") {
     body_ += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, attributes, escaped(shortened(words))
+        "<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n",
+        x,
+        y,
+        attributes,
+        escape_markup(shortened(words))
     );
   }
 
@@ -205,7 +175,7 @@ class Picture {
           x_of(slice.end_ns) - x_of(slice.begin_ns),
           row_height_ - (row_height_ > 8.0 ? 2.0 : 0.5),
           colour_of(slice),
-          escaped(
+          escape_markup(
               works                        ? phase_label(timeline_, slice.phase_idx)
               : slice.kind == Kind::Launch ? "launch"
                                            : "wait"

@@ -137,7 +137,8 @@ std::string xml_fault(const std::string& text) {
     if (text[at] == '&') {
       const std::size_t end = text.find(';', at);
       const std::string entity = text.substr(at, end == std::string::npos ? 8 : end - at + 1);
-      if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;") {
+      if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;" &&
+          entity != "&#39;") {
         return "bare & at " + std::to_string(at);
       }
     }
