@@ -11,6 +11,8 @@
 namespace whet {
 namespace {
 
+constexpr double kMargin = 0.04;  // of an axis, at each end
+
 /// The multiples of `step` within the axis.
 std::vector<double> multiples(const Axis& axis, double step) {
   std::vector<double> values;
@@ -54,21 +56,31 @@ double axis_step(double extent, double num_steps) {
   return 10.0 * power;
 }
 
-Axis time_axis(std::span<const double> times_ns) {
+Axis linear_axis(std::span<const double> times_ns) {
   if (times_ns.empty()) {
     return {};
   }
-  constexpr double kFarApart = 6.0;
-  constexpr double kMargin = 0.04;  // of the axis, at each end
   const auto [least, most] = std::ranges::minmax(times_ns);
-  if (least > 0.0 && most > kFarApart * least) {
-    const double margin = std::pow(most / least, kMargin);
-    return {.low = least / margin, .high = most * margin, .is_log = true};
+  if (least == most) {  // in the middle of an axis 2 % wide
+    const double margin = std::max(0.01 * std::abs(most), 1e-3);
+    return {.low = least - margin, .high = most + margin};
   }
-  // Equal times lie in the middle of an axis 2 % wide.
-  const double extent = most > least ? most - least : std::max(0.02 * std::abs(most), 1e-3);
-  const double margin = most > least ? kMargin * extent : extent / 2.0;
-  return {.low = least - margin, .high = most + margin};
+  const double margin = kMargin * (most - least);
+  return {
+      .low = least < 0.0 ? least - margin : std::max(least - margin, 0.0), .high = most + margin};
+}
+
+Axis time_axis(std::span<const double> times_ns) {
+  constexpr double kFarApart = 6.0;
+  if (times_ns.empty()) {
+    return {};
+  }
+  const auto [least, most] = std::ranges::minmax(times_ns);
+  if (least <= 0.0 || most <= kFarApart * least) {
+    return linear_axis(times_ns);
+  }
+  const double margin = std::pow(most / least, kMargin);
+  return {.low = least / margin, .high = most * margin, .is_log = true};
 }
 
 double position(const Axis& axis, double value) {

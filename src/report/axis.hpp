@@ -24,8 +24,10 @@ struct Tick {
 
 /// 1, 2 or 5 times a power of ten, so that about `num_steps` of them make `extent` > 0.
 double axis_step(double extent, double num_steps = 10.0);
-/// An axis of times that holds all of `times_ns` with a margin: logarithmic where they lie far
-/// apart. Times that are all alike, or none, have an axis too.
+/// A linear axis that holds all of `times_ns` with a margin. Times that are all alike, or none,
+/// have an axis too.
+Axis linear_axis(std::span<const double> times_ns);
+/// As linear_axis, but logarithmic where the times lie far apart.
 Axis time_axis(std::span<const double> times_ns);
 /// Where `value` lies: 0 at `low`, 1 at `high`; what is beyond lies at that end.
 double position(const Axis& axis, double value);

@@ -97,7 +97,7 @@ std::string distributions(const std::string& id, const SessionReport& report) {
   }
   std::string panels;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    panels += samples_figure(fmt::format("{}-samples-{}", id, i + 1), all[i], i);
+    panels += samples_figure(fmt::format("{}-samples-{}", id, i + 1), all[i]);
   }
   return "<h3>Times</h3>\n" +
          figure(
@@ -108,7 +108,9 @@ std::string distributions(const std::string& id, const SessionReport& report) {
          "<figure>\n<div class=\"panels\">\n" + panels +
          "</div>\n<figcaption>Every sample, each panel on its own axis. A row is a process, its "
          "samples from top to bottom as they were taken; the bar is its median, the band the "
-         "published interval.</figcaption>\n</figure>\n";
+         "published interval. The farthest 2 % of samples at each side stand at the ends of the "
+         "axis "
+         "where they lie beyond it.</figcaption>\n</figure>\n";
 }
 
 std::string search(const std::string& id, const SessionReport& report) {

@@ -13,10 +13,14 @@
 namespace whet {
 namespace {
 
-/// Classes of the page's style; the fifth series looks like the first again.
-std::string series_class(std::size_t index) {
-  constexpr std::size_t kNumColours = 4;
-  return fmt::format("series-{}", index % kNumColours);
+/// A class of the page's style; the third peer looks like the first again.
+std::string series_class(const PublishedSeries& series) {
+  constexpr std::size_t kNumOurs = 2;
+  constexpr std::size_t kNumPeers = 2;
+  const std::size_t colour = series.colour;
+  return fmt::format(
+      "series-{}", colour < kNumOurs ? colour : kNumOurs + (colour - kNumOurs) % kNumPeers
+  );
 }
 
 std::string describe_size(const PublishedSeries& series) {
@@ -38,12 +42,9 @@ std::string describe_time(const PublishedSeries& series) {
 
 /// A row of the comparison: names at the left, marks in the middle, figures at the right.
 void draw_times(
-    SvgFigure& figure,
-    const Area& area,
-    const Axis& axis,
-    const PublishedSeries& series,
-    const std::string& css_class
+    SvgFigure& figure, const Area& area, const Axis& axis, const PublishedSeries& series
 ) {
+  const std::string css_class = series_class(series);
   const std::vector<double> times = times_ns(series);
   const double y = area.y + area.height / 2.0;
   const auto x_of = [&](double time_ns) { return area.x + position(axis, time_ns) * area.width; };
@@ -78,19 +79,19 @@ void draw_times(
 
 /// All but the farthest samples, and the published interval.
 Axis samples_axis(const PublishedSeries& series, std::span<const double> times) {
-  std::vector<double> shown{quantile(times, 0.01), quantile(times, 0.99)};
+  std::vector<double> shown{quantile(times, 0.02), quantile(times, 0.98)};
   if (series.time_ns) {
     shown.push_back(series.time_ns->low);
     shown.push_back(series.time_ns->high);
   }
-  return time_axis(shown);
+  return linear_axis(shown);
 }
 
 }  // namespace
 
 std::string times_figure(const std::string& id, std::span<const PublishedSeries> all) {
   constexpr double kRow = 46.0;
-  const Area plot{210.0, 8.0, 620.0, kRow * static_cast<double>(all.size())};
+  const Area plot{200.0, 8.0, 470.0, kRow * static_cast<double>(all.size())};
   std::vector<double> extremes;
   std::string description;
   for (const PublishedSeries& series : all) {
@@ -113,7 +114,7 @@ std::string times_figure(const std::string& id, std::span<const PublishedSeries>
     );
   }
   const Axis axis = time_axis(extremes);
-  SvgFigure figure(id, 1080.0, plot.bottom() + 48.0, "Time a step, side by side", description);
+  SvgFigure figure(id, 900.0, plot.bottom() + 48.0, "Time a step, side by side", description);
   figure.x_axis(plot, axis, time_ticks(axis));
   figure.text(
       {plot.x + plot.width / 2.0, plot.bottom() + 38.0},
@@ -123,40 +124,37 @@ std::string times_figure(const std::string& id, std::span<const PublishedSeries>
   );
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Area row{plot.x, plot.y + kRow * static_cast<double>(i), plot.width, kRow};
-    draw_times(figure, row, axis, all[i], series_class(i));
+    draw_times(figure, row, axis, all[i]);
   }
   return figure.markup();
 }
 
-std::string samples_figure(
-    const std::string& id, const PublishedSeries& series, std::size_t index
-) {
+std::string samples_figure(const std::string& id, const PublishedSeries& series) {
   constexpr double kRow = 22.0;
   const auto by_process = times_by_process(series);
   const std::vector<double> times = times_ns(series);
   const Axis axis = samples_axis(series, times);
-  const Area plot{84.0, 44.0, 416.0, kRow * static_cast<double>(by_process.size())};
+  const Area plot{84.0, 44.0, 340.0, kRow * static_cast<double>(by_process.size())};
   const auto num_beyond = std::ranges::count_if(times, [&](double time_ns) {
     return time_ns < axis.low || time_ns > axis.high;
   });
-  const std::string beyond =
-      num_beyond == 0 ? "" : fmt::format("; {} beyond the axis stand at its ends", num_beyond);
+  const std::string beyond = num_beyond == 0 ? "" : fmt::format("; {} beyond the ends", num_beyond);
   SvgFigure figure(
       id,
-      520.0,
+      440.0,
       plot.bottom() + 28.0,
       fmt::format("Samples of {}", series.name),
       fmt::format("{}: {}{}", describe_size(series), describe_time(series), beyond)
   );
-  figure.text({plot.x, 16.0}, Anchor::Start, "name", series.name);
-  figure.text({plot.x, 34.0}, Anchor::Start, "note", describe_size(series) + beyond);
-  figure.x_axis(plot, axis, time_ticks(axis, 5.0));
+  figure.text({8.0, 16.0}, Anchor::Start, "name", series.name);
+  figure.text({8.0, 34.0}, Anchor::Start, "note", describe_size(series) + beyond);
+  figure.x_axis(plot, axis, time_ticks(axis, 4.0));
   const auto x_of = [&](double time_ns) { return plot.x + position(axis, time_ns) * plot.width; };
   if (series.time_ns) {
     const double x = x_of(series.time_ns->low);
     figure.box(
         {x - 0.75, plot.y, x_of(series.time_ns->high) - x + 1.5, plot.height},
-        "interval " + series_class(index)
+        "interval " + series_class(series)
     );
   }
   double top = plot.y;
@@ -169,7 +167,7 @@ std::string samples_figure(
       const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(of_process.size());
       points.push_back({x_of(of_process[i]), top + 2.0 + (kRow - 4.0) * share});
     }
-    figure.dots(points, series_class(index));
+    figure.dots(points, series_class(series));
     const double x = x_of(median(of_process));
     figure.line({x, top + 1.0}, {x, top + kRow - 1.0}, "median");
     top += kRow;

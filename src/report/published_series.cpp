@@ -24,8 +24,8 @@ std::optional<TimeSummary> baseline_time(const Decision& decision, const std::st
 }
 
 /// What a candidate was that was measured after the choice and is not the winner.
-std::string baseline_name(const SessionReport& report, const Evaluation& evaluation) {
-  if (evaluation.configuration == report.evaluations.front().configuration) {
+std::string rival_name(const SessionReport& report, bool is_default) {
+  if (is_default) {
     return "default configuration";
   }
   return report.decision.detail.contains("unconfirmed") ? "unconfirmed" : "fastest screened";
@@ -38,28 +38,40 @@ void add_candidates(const SessionReport& report, std::vector<PublishedSeries>& a
     if (blocks.empty()) {
       continue;
     }
+    const bool is_default = evaluation.configuration == report.evaluations.front().configuration;
     if (evaluation.configuration == decision.winner) {
       all.insert(
-          all.begin(), {.name = "winner", .time_ns = decision.time_ns, .blocks = std::move(blocks)}
+          all.begin(),
+          {.name = is_default ? "winner (the default)" : "winner",
+           .colour = 0,
+           .time_ns = decision.time_ns,
+           .blocks = std::move(blocks)}
       );
       continue;
     }
-    const std::string name = baseline_name(report, evaluation);
+    const std::string name = rival_name(report, is_default);
     all.push_back(
-        {.name = name, .time_ns = baseline_time(decision, name), .blocks = std::move(blocks)}
+        {.name = name,
+         .colour = 1,
+         .time_ns = baseline_time(decision, name),
+         .blocks = std::move(blocks)}
     );
   }
 }
 
 void add_peers(const Decision& decision, std::vector<PublishedSeries>& all) {
+  std::size_t colour = 2;
   for (auto& [name, block] : peer_blocks(decision)) {
     if (block.purpose != kPurpose || block.samples.empty()) {
       continue;
     }
     auto series = std::ranges::find(all, name, &PublishedSeries::name);
     if (series == all.end()) {
-      all.push_back({.name = name, .time_ns = baseline_time(decision, name), .blocks = {}});
+      all.push_back(
+          {.name = name, .colour = colour, .time_ns = baseline_time(decision, name), .blocks = {}}
+      );
       series = std::prev(all.end());
+      ++colour;
     }
     series->blocks.push_back(std::move(block));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@ namespace whet {
 /// What was measured after the choice: the winner, what it was compared with, peers.
 struct PublishedSeries {
   std::string name;
+  std::size_t colour = 0;              ///< 0: the winner's; 1: another of ours; 2 and on: peers
   std::optional<TimeSummary> time_ns;  ///< as published
   std::vector<SampleBlock> blocks;     ///< at least one, each with samples; num_steps 0: not kept
 };

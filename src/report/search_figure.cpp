@@ -12,7 +12,7 @@
 namespace whet {
 namespace {
 
-constexpr Area kPlot{90.0, 34.0, 970.0, 240.0};
+constexpr Area kPlot{80.0, 40.0, 800.0, 240.0};
 constexpr double kFailed = kPlot.y + kPlot.height + 14.0;  // where the others are marked
 
 /// Screening medians by evaluation; nothing where the candidate is not Ok or has none.
@@ -46,7 +46,7 @@ class SearchFigure {
   std::string draw(const std::string& id) {
     SvgFigure figure(
         id,
-        1080.0,
+        900.0,
         kFailed + 52.0,
         "Screening median of each candidate, and the best so far",
         fmt::format(
@@ -84,7 +84,7 @@ class SearchFigure {
         {kPlot.x + kPlot.width / 2.0, kFailed + 44.0}, Anchor::Middle, "axis", "evaluation"
     );
     figure.text(
-        {kPlot.x, 16.0},
+        {8.0, 16.0},
         Anchor::Start,
         "axis",
         y_axis_.is_log ? "screening median, time a step (logarithmic)"
@@ -136,14 +136,14 @@ class SearchFigure {
     const auto words = [&figure](double x, const std::string& text) {
       figure.text({x, kY + 4.0}, Anchor::Start, "note", text);
     };
-    figure.circle({500.0, kY}, 3.0, "candidate");
-    words(512.0, "candidate");
-    figure.circle({610.0, kY}, 4.5, "default");
-    words(622.0, "default configuration");
-    figure.circle({800.0, kY}, 7.0, "winner");
-    words(814.0, "winner");
-    figure.line({890.0, kY}, {918.0, kY}, "best");
-    words(926.0, "best so far");
+    figure.circle({420.0, kY}, 3.0, "candidate");
+    words(432.0, "candidate");
+    figure.circle({520.0, kY}, 4.5, "default");
+    words(532.0, "default configuration");
+    figure.circle({695.0, kY}, 7.0, "winner");
+    words(710.0, "winner");
+    figure.line({770.0, kY}, {798.0, kY}, "best");
+    words(806.0, "best so far");
   }
 
   const SessionReport& report_;

@@ -12,9 +12,9 @@ namespace whet {
 /// the median of each process. `id` is the page's only one; there is at least one series.
 std::string times_figure(const std::string& id, std::span<const PublishedSeries> all);
 
-/// Every sample of the series `index` on an axis of its own: a row a process, from top to bottom in
-/// the order in which they were taken.
-std::string samples_figure(const std::string& id, const PublishedSeries& series, std::size_t index);
+/// Every sample of a series on an axis of its own: a row a process, from top to bottom in the order
+/// in which they were taken.
+std::string samples_figure(const std::string& id, const PublishedSeries& series);
 
 /// The screening medians in the order of the search, with the best so far. Nothing where no
 /// candidate was timed.

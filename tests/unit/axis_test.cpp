@@ -24,6 +24,7 @@ TEST(Axis, StepsAreRound) {
 TEST(Axis, IsLogarithmicOnlyWhereTimesLieFarApart) {
   EXPECT_FALSE(time_axis(std::array{1000.0, 2000.0}).is_log);
   EXPECT_TRUE(time_axis(std::array{1000.0, 800'000.0}).is_log);
+  EXPECT_FALSE(linear_axis(std::array{1000.0, 800'000.0}).is_log);
 }
 
 TEST(Axis, HasWidthForOneTimeAndForNone) {

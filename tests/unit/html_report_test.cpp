@@ -187,6 +187,7 @@ TEST(PublishedSeries, AreTheWinnerThenWhatItWasComparedWith) {
   EXPECT_EQ(all[1].time_ns->median, 2000.0);
   EXPECT_EQ(all[2].name, "libtorch-graph");
   EXPECT_EQ(times_ns(all[2]).size(), 80U);
+  EXPECT_EQ(all[2].colour, 2U);
 }
 
 TEST(PublishedSeries, NamesAPickThatLostItsClaim) {
@@ -196,7 +197,7 @@ TEST(PublishedSeries, NamesAPickThatLostItsClaim) {
 
   const std::vector<PublishedSeries> all = published_series(report);
 
-  EXPECT_EQ(all[0].name, "winner");
+  EXPECT_EQ(all[0].name, "winner (the default)");
   EXPECT_EQ(all[1].name, "unconfirmed");
   EXPECT_EQ(all[1].time_ns, std::nullopt);
 }
