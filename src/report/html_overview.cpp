@@ -100,7 +100,7 @@ std::string overview_section(const std::vector<SessionReport>& reports) {
                                               escape_markup(reports.front().device)
                                           );
   return device + table.markup() +
-         "<p class=\"note\">Times are a step, as median and interval; “2.00 x” beside a time says "
+         "<p class=\"note\">Times are a step, as median and interval; “2.00 x” below a time says "
          "that the winner is twice as fast. <a href=\"#method\">Method</a></p>\n";
 }
 

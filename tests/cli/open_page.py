@@ -184,10 +184,10 @@ def visit(browser, page, pictures):
     for name, view in VIEWS.items():
         picture = pictures / f"{name}.png" if pictures else None
         document["views"][name] = look(browser, session, view, picture)
-    paper = base64.b64decode(browser.call("Page.printToPDF", session, printBackground=False)["data"])
-    document["pdf_bytes"] = len(paper)
+    paper = browser.call("Page.printToPDF", session, printBackground=False)["data"]
+    document["pdf_bytes"] = len(base64.b64decode(paper))
     if pictures:
-        (pictures / "paper.pdf").write_bytes(paper)
+        (pictures / "paper.pdf").write_bytes(base64.b64decode(paper))
     document["messages"] = messages_of(browser.events)
     document["requests"] = requests_of(browser.events, page)
     return document

@@ -61,6 +61,7 @@ TEST_F(Tuned, IsFoundByAnotherProcessForTheSameStepOnly) {
   EXPECT_EQ(document_["schema"], "whet.result/1");
   EXPECT_TRUE(document_.contains("winner"));
   EXPECT_TRUE(std::filesystem::exists(whet_.home() + "/whet-report/online.md"));
+  EXPECT_TRUE(std::filesystem::exists(whet_.home() + "/whet-report/online.html"));
 
   EXPECT_EQ(match({online_}), "Exact");
   EXPECT_NE(match({online_, "--dim", "hidden=96"}), "Exact");
