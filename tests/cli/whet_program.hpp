@@ -35,6 +35,21 @@ class WhetProgram {
     return run_process(process_options(arguments), timeout, input);
   }
 
+  /// How `run` starts it, for tests that change its surroundings.
+  ProcessOptions process_options(const std::vector<std::string>& arguments) const {
+    ProcessOptions options;
+    options.arguments = {WHET_BIN_DIR "/whet"};
+    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+    options.set_environment = {
+        {"HOME", home()},
+        {"XDG_DATA_HOME", home() + "/data"},
+        {"XDG_CACHE_HOME", cache()},
+        {"CUDA_VISIBLE_DEVICES", ""}};
+    options.unset_environment = {"WHET_DB"};
+    options.working_folder = home();
+    return options;
+  }
+
   /// Sends SIGINT once standard error holds `words`; the exit code, or -1 if it came to that
   /// neither way.
   int interrupt_once_it_says(
@@ -72,20 +87,6 @@ class WhetProgram {
   }
 
  private:
-  ProcessOptions process_options(const std::vector<std::string>& arguments) const {
-    ProcessOptions options;
-    options.arguments = {WHET_BIN_DIR "/whet"};
-    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
-    options.set_environment = {
-        {"HOME", home()},
-        {"XDG_DATA_HOME", home() + "/data"},
-        {"XDG_CACHE_HOME", cache()},
-        {"CUDA_VISIBLE_DEVICES", ""}};
-    options.unset_environment = {"WHET_DB"};
-    options.working_folder = home();
-    return options;
-  }
-
   std::string cache() const { return home() + "/cache"; }
 
   TemporaryFolder home_{"whet-cli-test-"};
