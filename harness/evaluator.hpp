@@ -48,8 +48,9 @@ EvaluatorOptions make_evaluator_options(
 
 /// The parent's side of the harness: whet-compile children, one whet-worker at a time, and the
 /// reference. What a child does wrong becomes the Status of a candidate; children are replaced, and
-/// none outlives the object. A fault blames nobody at first, since another candidate, another program
-/// or a lack of memory may be its cause: the candidate is tried once more, alone in a fresh worker.
+/// none outlives the object. A fault blames nobody at first, since another candidate, another
+/// program or a lack of memory may be its cause: the candidate is tried once more, alone in a fresh
+/// worker.
 class Evaluator final : public EvaluatorInterface {
  public:
   /// Throws UserError for a workload that does not parse.

@@ -206,7 +206,8 @@ InterleavedResult measure_interleaved(
     if (blame(setup, compiled, positions, result) == 0 &&
         ++num_innocent_faults >= kMaxInnocentFaults) {
       throw EnvironmentError(fmt::format(
-          "measuring failed {} times in a row, but no candidate fails alone; is the machine shared or out "
+          "measuring failed {} times in a row, but no candidate fails alone; is the machine shared "
+          "or out "
           "of "
           "memory? Last: {}",
           num_innocent_faults,

@@ -214,12 +214,16 @@ void add_report(CLI::App& app, Arguments& arguments) {
   CLI::Option* knobs = report.add_flag(
       "--knobs", options.knobs, "best time by value of each knob; cost of its default"
   );
+  CLI::Option* from = report.add_option(
+      "--from", options.from, "a JSON report with its samples, instead of the database"
+  );
   report
       .add_flag(
           "--ranking", options.ranking, "how well the model orders what was measured, by session"
       )
       ->excludes(format)
-      ->excludes(knobs);
+      ->excludes(knobs)
+      ->excludes(from);
   add_database(report, options.database);
   report.callback([&arguments] {
     arguments.command = [&arguments] {

@@ -3,11 +3,14 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/json_parse.hpp"
 #include "cli/session_model.hpp"
 #include "cli/workload_choice.hpp"
 #include "report/html.hpp"
 #include "report/knob_tables.hpp"
 #include "report/ranking.hpp"
+#include "report/read_report.hpp"
 #include "report/stored_sessions.hpp"
 #include "report/tables.hpp"
 #include "schedule/search_space.hpp"
@@ -84,9 +87,21 @@ int report_sessions(
   return reports.empty() ? 1 : 0;
 }
 
-int report_knobs(const std::string& format, const RecordStore& store, const SessionFilter& filter) {
-  const std::vector<SessionReport> reports = stored_sessions(store, filter);
+int report_knobs(const std::string& format, const std::vector<SessionReport>& reports) {
   fmt::print("{}", render_knobs(format, reports));
+  return reports.empty() ? 1 : 0;
+}
+
+int report_file(const ReportOptions& options, const std::string& key) {
+  std::vector<SessionReport> reports =
+      read_report(parse_json(read_file(options.from), options.from), options.from);
+  if (!key.empty()) {
+    std::erase_if(reports, [&](const SessionReport& report) { return report.key != key; });
+  }
+  if (options.knobs) {
+    return report_knobs(options.format, reports);
+  }
+  fmt::print("{}", render(options.format, reports));
   return reports.empty() ? 1 : 0;
 }
 
@@ -162,10 +177,13 @@ int run_report(const ReportOptions& options, const Environment& environment) {
     filter.workload_key = choice.key;
     program = std::move(choice.workload.step);
   }
+  if (!options.from.empty()) {
+    return report_file(options, filter.workload_key);
+  }
   const RecordStore store =
       RecordStore::open(database_path(environment, options.database), RecordStore::Mode::ReadOnly);
   if (options.knobs) {
-    return report_knobs(options.format, store, filter);
+    return report_knobs(options.format, stored_sessions(store, filter));
   }
   return options.ranking ? report_rankings(store, filter, program, environment)
                          : report_sessions(options.format, store, filter, program, environment);

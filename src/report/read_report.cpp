@@ -31,6 +31,9 @@ SessionReport read_entry(const Json& entry) {
       .decision = decision_from_json(decision_json(entry)),
       .evaluations = {},
       .limits_ns = {}};
+  if (report.decision.winner && entry.at("winner").contains("limit_ns")) {
+    report.limits_ns[report.decision.steps_per_launch] = entry["winner"]["limit_ns"].get<double>();
+  }
   for (const Json& evaluation : entry.at("evaluations")) {
     report.evaluations.push_back(evaluation_from_json(evaluation));
   }
