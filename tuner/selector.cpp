@@ -12,86 +12,10 @@
 #include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 #include "stats/t_interval.hpp"
+#include "tuner/pairs.hpp"
 
 namespace whet {
 namespace {
-
-/// Mean log of the block medians in each process.
-std::map<std::int64_t, double> log_times(const std::vector<SampleBlock>& blocks) {
-  std::map<std::int64_t, std::vector<double>> medians;
-  for (const SampleBlock& block : blocks) {
-    std::vector<double> times;
-    for (const Sample& sample : block.samples) {
-      if (sample.time_ns > 0.0 && std::isfinite(sample.time_ns)) {
-        times.push_back(sample.time_ns);
-      }
-    }
-    if (!times.empty()) {
-      medians[block.process].push_back(std::log(median(times)));
-    }
-  }
-  std::map<std::int64_t, double> result;
-  for (const auto& [process, logs] : medians) {
-    result[process] = mean(logs);
-  }
-  return result;
-}
-
-using Rows = std::vector<std::vector<double>>;  // [finalist][process]
-
-/// Only the processes in which every finalist took part count: pairs need both sides.
-Rows common_rows(const std::vector<Finalist>& finalists) {
-  std::vector<std::map<std::int64_t, double>> all;
-  for (const Finalist& finalist : finalists) {
-    all.push_back(log_times(finalist.blocks));
-  }
-  Rows rows(finalists.size());
-  for (const auto& [process, first] : all.front()) {
-    const bool common = std::all_of(all.begin(), all.end(), [p = process](const auto& times) {
-      return times.contains(p);
-    });
-    if (common) {
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        rows[i].push_back(all[i].at(process));
-      }
-    }
-  }
-  return rows;
-}
-
-/// log(a / b) in each process.
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> result;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    result.push_back(a[i] - b[i]);
-  }
-  return result;
-}
-
-/// Finalists in pairs: log times by process, and the noise that a pair has at least.
-struct Pairs {
-  Rows rows;
-  double process_sd = 0.0;
-
-  std::size_t num_processes() const { return rows.front().size(); }
-
-  /// Of log(i / j); there are at least two processes.
-  MeanEstimate difference(std::size_t i, std::size_t j) const {
-    MeanEstimate estimate = estimate_mean(differences(rows[i], rows[j]));
-    const double least = process_sd * std::sqrt(2.0 / static_cast<double>(num_processes()));
-    estimate.standard_error = std::max(estimate.standard_error, least);
-    return estimate;
-  }
-  /// One-sided p value that i is faster than j.
-  double p_faster(std::size_t i, std::size_t j) const {
-    return num_processes() < 2 ? 1.0 : t_test_less(difference(i, j), 0.0);
-  }
-  /// log(i / j) exceeds it with probability alpha.
-  double upper_bound(std::size_t i, std::size_t j, double alpha) const {
-    return num_processes() < 2 ? std::numeric_limits<double>::infinity()
-                               : t_upper_bound(difference(i, j), alpha);
-  }
-};
 
 /// Which hypotheses Holm's method rejects at level alpha.
 std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
@@ -113,7 +37,7 @@ std::vector<bool> holm(const std::vector<double>& p_values, double alpha) {
 std::vector<std::size_t> beating(const Pairs& pairs, std::size_t baseline, double alpha) {
   std::vector<std::size_t> others;
   std::vector<double> p_values;
-  for (std::size_t i = 0; i < pairs.rows.size(); ++i) {
+  for (std::size_t i = 0; i < pairs.num_candidates(); ++i) {
     if (i != baseline) {
       others.push_back(i);
       p_values.push_back(pairs.p_faster(i, baseline));
@@ -132,16 +56,16 @@ std::vector<std::size_t> beating(const Pairs& pairs, std::size_t baseline, doubl
 /// What of alpha falls to each rival of a finalist. The fastest is wrongly beaten, or its distance
 /// wrongly bounded, in one of so many comparisons.
 double rival_alpha(const Pairs& pairs, double alpha) {
-  return alpha / std::max(1.0, static_cast<double>(pairs.rows.size()) - 1.0);
+  return alpha / std::max(1.0, static_cast<double>(pairs.num_candidates()) - 1.0);
 }
 
 /// Finalists that no other surely beats.
 std::vector<std::size_t> undefeated(const Pairs& pairs, double alpha) {
   const double share = rival_alpha(pairs, alpha);
   std::vector<std::size_t> result;
-  for (std::size_t i = 0; i < pairs.rows.size(); ++i) {
+  for (std::size_t i = 0; i < pairs.num_candidates(); ++i) {
     bool is_beaten = false;
-    for (std::size_t rival = 0; rival < pairs.rows.size(); ++rival) {
+    for (std::size_t rival = 0; rival < pairs.num_candidates(); ++rival) {
       is_beaten = is_beaten || (rival != i && pairs.p_faster(rival, i) <= share);
     }
     if (!is_beaten) {
@@ -199,12 +123,18 @@ Selection select(
     const std::vector<Finalist>& finalists, std::size_t baseline, const SelectorOptions& options
 ) {
   WHET_CHECK(baseline < finalists.size(), "baseline {} of {}", baseline, finalists.size());
-  const Pairs pairs{.rows = common_rows(finalists), .process_sd = options.process_sd};
+  std::vector<std::vector<SampleBlock>> blocks;
+  for (const Finalist& finalist : finalists) {
+    blocks.push_back(finalist.blocks);
+  }
+  const Pairs pairs(blocks, options.process_sd);
   Selection selection;
   selection.pick = baseline;
   selection.num_processes = static_cast<int>(pairs.num_processes());
-  for (const std::vector<double>& row : pairs.rows) {
-    selection.mean_log_ratio.push_back(row.empty() ? 0.0 : mean(row) - mean(pairs.rows[baseline]));
+  for (const std::vector<double>& row : pairs.rows()) {
+    selection.mean_log_ratio.push_back(
+        row.empty() ? 0.0 : mean(row) - mean(pairs.rows()[baseline])
+    );
   }
   selection.tie_set = undefeated(pairs, kTieShare * options.alpha);
   selection.beat_baseline = beating(pairs, baseline, kBaselineShare * options.alpha);
@@ -235,8 +165,7 @@ Selection select(
 bool surely_faster(
     const std::vector<SampleBlock>& peer, const std::vector<SampleBlock>& ours, double alpha
 ) {
-  const Pairs pairs{
-      .rows = common_rows({Finalist{{}, false, {}, peer}, Finalist{{}, false, {}, ours}})};
+  const Pairs pairs({peer, ours}, 0.0);
   return pairs.p_faster(0, 1) <= kPeerShare * alpha;
 }
 

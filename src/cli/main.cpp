@@ -11,6 +11,7 @@
 #include "base/suggestion.hpp"
 #include "cli/best.hpp"
 #include "cli/calibrate.hpp"
+#include "cli/compare.hpp"
 #include "cli/db_check.hpp"
 #include "cli/doctor.hpp"
 #include "cli/environment.hpp"
@@ -37,6 +38,7 @@ struct Arguments {
   Command command;
   BestOptions best;
   CalibrateOptions calibrate;
+  CompareOptions compare;
   bool calibrates = false;   ///< doctor
   bool tests_noise = false;  ///< doctor
   DbCheckOptions db_check;
@@ -254,6 +256,26 @@ void add_retime(CLI::App& app, Arguments& arguments) {
   });
 }
 
+void add_compare(CLI::App& app, Arguments& arguments) {
+  CLI::App& compare = *app.add_subcommand(
+      "compare", "Time two configurations in the same processes: FASTER, SAME, SLOWER or UNDECIDED"
+  );
+  CompareOptions& options = arguments.compare;
+  add_workload(compare, options.workload, options.dims);
+  constexpr const char* kForms = "default, stored (the database's winner) or \"knob=value …\"";
+  compare.add_option("base", options.base, kForms)->required();
+  compare.add_option("candidate", options.candidate, kForms)->required();
+  add_device(compare, options.device);
+  add_database(compare, options.database);
+  compare.add_option("--seed", options.seed, "of the order of blocks");
+  compare.add_flag("--json", options.json, "print one JSON document with every sample");
+  compare.callback([&arguments] {
+    arguments.command = [&arguments] {
+      return run_compare(arguments.compare, arguments.environment);
+    };
+  });
+}
+
 void add_replay(CLI::App& app, Arguments& arguments) {
   CLI::App& replay = *app.add_subcommand("replay", "Decide again from stored samples");
   ReplayOptions& options = arguments.replay;
@@ -340,6 +362,7 @@ void add_subcommands(CLI::App& app, Arguments& arguments) {
   add_report(app, arguments);
   add_retime(app, arguments);
   add_replay(app, arguments);
+  add_compare(app, arguments);
   add_doctor(app, arguments);
   add_db(app, arguments);
   app.require_subcommand(1);
