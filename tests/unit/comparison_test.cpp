@@ -60,7 +60,7 @@ TEST(Comparison, IsUndecidedWhereNoiseHidesTheDifference) {
 }
 
 TEST(Comparison, IsSeldomFalse) {
-  constexpr int kNumRuns = 300;
+  constexpr int kNumRuns = 120;
   const double alpha = SelectorOptions{}.alpha;
   for (const NoiseSetting& setting : noise_settings()) {
     auto equal = verdicts(0.0, setting, kNumRuns);
